@@ -1,0 +1,50 @@
+"""The bytes of an input, from a file or from standard input."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import BinaryIO
+
+from promptorder.errors import InputError
+
+STANDARD_INPUT = "-"
+
+
+def read_bytes(path: str, stdin: BinaryIO | None = None) -> bytes:
+    """Read all bytes of the file ``path``; raises InputError where that cannot be done.
+
+    ``-`` is ``stdin``, or the standard input of the process where that is None.
+    """
+    try:
+        if path == STANDARD_INPUT:
+            return (stdin or sys.stdin.buffer).read()
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"no such file: {path}", hint=_neighbours(Path(path))) from None
+    except OSError as error:
+        if Path(path).is_dir():  # asked, because Windows only says "permission denied"
+            raise InputError(f"{path} is a folder, not a file", hint="name one file in it") from None
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{shown(path)} cannot be read: {reason}") from None
+    except ValueError:  # a NUL in the name
+        raise InputError(f"no such file: {path!r}") from None
+
+
+def shown(path: str) -> str:
+    """Name ``path`` as a message does."""
+    return "standard input" if path == STANDARD_INPUT else path
+
+
+def _neighbours(path: Path) -> str:
+    """Write a hint of the files beside ``path`` with names near its own; empty where there are none."""
+    try:
+        names = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
+    except OSError:
+        return ""
+    # File names differ by case as often as by a letter
+    by_lower = {name.lower(): name for name in names}
+    near = get_close_matches(path.name.lower(), by_lower, n=3)
+    meant = " or ".join(str(path.with_name(by_lower[name])) for name in near)
+    return f"did you mean {meant}?" if near else ""
