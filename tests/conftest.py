@@ -1,4 +1,4 @@
-"""The real servers and their models, as fixtures. Servers start when the first test asks for them, once a session."""
+"""The real servers and their models, as fixtures; a server starts once a session, when a test asks for it."""
 
 from __future__ import annotations
 

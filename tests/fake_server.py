@@ -1,7 +1,7 @@
 """A fake of Ollama's API for what a real server does not do on demand: faults, foreign models, refused keys.
 
-The answers have the shape of those of Ollama 0.33.3. A token is four characters of the rendered prompt, and reading one
-takes as long as the answer says it took.
+The answers have the shape of those of Ollama 0.33.3. A token is four characters of the rendered prompt, and
+reading takes as long as the answer says it took.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-import os.path
 import socket
 import struct
 import threading
@@ -23,10 +22,11 @@ from typing import Any, Literal, Self
 Counting = Literal["cached", "whole", "new"]
 Json = dict[str, Any]
 
+JSON_TYPE = "application/json; charset=utf-8"
 CHARACTERS_PER_TOKEN = 4
 DEFAULT_CONTEXT = 4096
 LEAST_CONTEXT = 256  # llama-server rounds a smaller context up
-ANSWER = " The answer stands in the second section of the report .".split(" ")[1:]
+ANSWER = ["The", "answer", "stands", "in", "the", "second", "section", "of", "the", "report", "."]
 NEW_TOKEN_NS = 10_000
 ANSWER_TOKEN_NS = 200_000
 LOAD_NS = 3_000_000
@@ -76,8 +76,10 @@ class FakeModel:
 
     def listed(self) -> Json:
         remote = {"remote_model": self.name, "remote_host": self.remote_host} if self.remote_host else {}
+        described = self.described()
+        described["details"] |= {"context_length": self.context_tokens, "embedding_length": 64}
         return {
-            **self.described(),
+            **described,
             **remote,
             "modified_at": "2026-01-01T00:00:00Z",
             "size": 439_938,
@@ -116,8 +118,8 @@ class _Prefill:
 class FakeOllama:
     """The fake server, running in threads while in its `with` statement.
 
-    `faults` says what goes wrong with which chat call, counted from 1. Only calls that would run the model count, and of
-    those only the ones whose body `counts` accepts.
+    `faults` says what goes wrong with which chat call, counted from 1. Only calls that would run the model
+    count, and of those only the ones whose body `counts` accepts.
     """
 
     def __init__(
@@ -201,14 +203,14 @@ class FakeOllama:
         return LOAD_NS
 
     def read(self, name: str, context: int, prompt: str) -> _Prefill:
-        """Read a prompt: reuse the longest start shared with anything read since loading, but not its last token."""
+        """Read a prompt: reuse its longest start that was read since loading, but never its last token."""
         load_ns = self.load(name, context)
         runner = self._runners[name]
         tokens = _tokens(prompt)
         if tokens > context:
             tokens = context // 2 + 2  # a cut prompt, as the real one reports it
             return _Prefill(tokens, 0, load_ns)
-        shared = max((len(os.path.commonprefix([prompt, text])) for text in runner.read), default=0)
+        shared = max((_shared(prompt, text) for text in runner.read), default=0)
         runner.read.append(prompt)
         return _Prefill(tokens, min(shared // CHARACTERS_PER_TOKEN, tokens - 1), load_ns)
 
@@ -225,7 +227,7 @@ class FakeOllama:
 
 def _counting_of(version: str) -> Counting:
     try:
-        numbers = tuple(int(part) for part in version.split("-")[0].split("."))
+        numbers = tuple(int(part) for part in version.split("-", 1)[0].split("."))
     except ValueError:
         return "whole"
     if numbers >= (0, 33, 3):
@@ -235,6 +237,12 @@ def _counting_of(version: str) -> Counting:
 
 def _tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def _shared(a: str, b: str) -> int:
+    """Count the characters that two texts begin with alike."""
+    differences = (place for place, (one, other) in enumerate(zip(a, b, strict=False)) if one != other)
+    return next(differences, min(len(a), len(b)))
 
 
 def _full_name(name: str) -> str:
@@ -260,10 +268,10 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: _Server
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         self._handle({})
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         try:
             body = json.loads(raw)
@@ -410,9 +418,9 @@ class _Handler(BaseHTTPRequestHandler):
         pieces = [word if place == 0 else f" {word}" for place, word in enumerate(words)]
         if body.get("stream", True):
             lines = [{**base, **piece(text), "done": False} for text in pieces]
-            self._answer([*lines, {**base, **piece(""), **last}], fault)
+            self._answer([*lines, {**base, **piece(""), **last}], fault, "application/x-ndjson")
         else:
-            self._answer([{**base, **piece("".join(pieces)), **last}], fault)
+            self._answer([{**base, **piece("".join(pieces)), **last}], fault, JSON_TYPE)
 
     def _fault(self, fake: FakeOllama, body: Json) -> Fault | None:
         if self.path != "/api/chat" or not fake.counts(body):
@@ -420,7 +428,7 @@ class _Handler(BaseHTTPRequestHandler):
         fake.chats += 1
         return fake.faults.get(fake.chats)
 
-    def _answer(self, lines: list[Json], fault: Fault | None) -> None:
+    def _answer(self, lines: list[Json], fault: Fault | None, kind: str) -> None:
         """Send an answer of one or more lines, or what the fault makes of it."""
         if fault is Fault.ERROR_500:
             raise _HttpError(500, "llama runner process has terminated: signal: killed")
@@ -433,7 +441,7 @@ class _Handler(BaseHTTPRequestHandler):
             lines = lines[:-1]
         encoded = [json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines]
         self.send_response(200)
-        self.send_header("Content-Type", "application/x-ndjson")
+        self.send_header("Content-Type", kind)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for chunk in _spoilt(encoded, fault):
@@ -465,7 +473,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def _send_json(self, answer: Json, status: int = 200) -> None:
-        self._send(status, json.dumps(answer, separators=(",", ":")).encode(), "application/json; charset=utf-8")
+        self._send(status, json.dumps(answer, separators=(",", ":")).encode(), JSON_TYPE)
 
     def _send(self, status: int, content: bytes, kind: str) -> None:
         self.send_response(status)
@@ -490,7 +498,7 @@ def _spoilt(chunks: list[bytes], fault: Fault | None) -> Iterator[bytes]:
 
 
 def _nothing_said(line: Json) -> Json:
-    """What a real server answers, unstreamed, where its runner ended without figures."""
+    """Make what a real server answers, unstreamed, where its runner ended without figures."""
     empty = {"message": {"role": "", "content": ""}} if "message" in line else {"response": ""}
     return {"model": "", "created_at": "0001-01-01T00:00:00Z", **empty, "done": False}
 
@@ -503,7 +511,9 @@ def _rendered(messages: Sequence[Json]) -> str:
 
 def _refusal(tokens: int, context: int) -> str:
     """Word a refusal as Ollama hands on llama-server's: an error object as text in an error object."""
-    message = f"request ({tokens} tokens) exceeds the available context size ({context} tokens), try increasing it"
+    message = (
+        f"request ({tokens} tokens) exceeds the available context size ({context} tokens), try increasing it"
+    )
     error = {
         "code": 400,
         "message": message,

@@ -1,6 +1,6 @@
-"""Real Ollama servers for the tests: built once from Go modules and wheels, kept in a cache folder, started on demand.
+"""Real Ollama servers for the tests: built once, from Go modules and wheels, into a cache folder.
 
-`python tests/servers.py` prepares all of them; `--only 0.33.3` (repeatable) just some.
+`python tests/servers.py` prepares all of them, `--only 0.33.3 0.6.5` just some.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-# One of each way to report a prompt: what is cached beside the whole, the whole, only what was read, and the whole
-# again from Ollama's own runner.
+# One of each way to count a prompt: the whole and what was cached, the whole, only what was read, and the
+# whole again, by Ollama's own runner.
 VERSIONS = ("0.33.3", "0.33.0", "0.30.0", "0.6.5")
 CACHE = Path(
     os.environ.get("PROMPTORDER_TEST_CACHE") or Path.home() / ".cache/promptorder/test-servers"
@@ -188,7 +188,7 @@ def _locked(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _new_folder(path: Path) -> Iterator[Path]:
-    """Fill a folder under another name and rename it when complete, so that a half-made one is never found."""
+    """Fill a folder under another name and rename it when complete: a half-made one is never found."""
     half = path.with_name(f"{path.name}.half")
     for leftover in (half, path):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -228,7 +228,9 @@ def parse_log(text: str) -> list[Counted]:
             task = match["slot"], match["task"]
             if match["prompt"]:
                 waiting[task] = int(match["prompt"])
-            elif task in waiting:  # only the first such line of a task is the reuse, the others are its batches
+            elif (
+                task in waiting
+            ):  # only the first such line of a task is the reuse, the others are its batches
                 found.append(Counted(waiting.pop(task), int(match["used"])))
     return found
 
@@ -245,7 +247,7 @@ def _kill_all() -> None:
 
 
 class OllamaServer:
-    """A real `ollama serve` on a free loopback port, with folders of its own; use it in a `with` statement."""
+    """A real `ollama serve` on a free loopback port, for a `with` statement."""
 
     def __init__(
         self, version: str, *, env: Mapping[str, str] | None = None, log_path: Path | None = None
@@ -290,14 +292,17 @@ class OllamaServer:
         assert self._process is None, "the server is running"
         self._models.mkdir(parents=True, exist_ok=True)
         # The settings of whoever runs the tests would change the cache, or the logs that tell of it.
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("OLLAMA_", "LLAMA_ARG_"))}
+        kept = {
+            key: value for key, value in os.environ.items() if not key.startswith(("OLLAMA_", "LLAMA_ARG_"))
+        }
         self._env = {
             **kept,
             "HOME": self._home.name,
             "OLLAMA_HOST": self.host,
             "OLLAMA_MODELS": str(self._models),
             "OLLAMA_DEBUG": "1",
-            "OLLAMA_NOPRUNE": "1",  # a start would delete what another server is just adding to the same folder
+            # A start would delete what another server is just adding to the same folder.
+            "OLLAMA_NOPRUNE": "1",
             **self._extra_env,
         }
         with self.log_path.open("ab") as log:
@@ -422,7 +427,9 @@ def _free_port() -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Prepare the real Ollama servers that the tests run against.")
+    parser = argparse.ArgumentParser(
+        description="Prepare the real Ollama servers that the tests run against."
+    )
     parser.add_argument("--only", nargs="+", choices=VERSIONS, default=VERSIONS, metavar="VERSION")
     versions = parser.parse_args(arguments).only
     print(f"Preparing test servers in {CACHE}", flush=True)

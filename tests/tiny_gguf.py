@@ -1,8 +1,12 @@
-"""A tiny model with random weights that real servers load in no time and that always answers in plain text."""
+"""A tiny model with random weights that real servers load at once and that always answers in plain text.
+
+It never ends an answer by itself: limit each call with `num_predict`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +21,17 @@ FEED_FORWARD = 128
 HEADS = 4
 
 # What the model can say, and the only text its tokens are learnt from.
-WORDS = (
-    "the of and to in is it that was for on are with as his they be at one have this from or had by but not what "
-    "all were we when your can there use an each which she do how their if will up other about out many then them "
-    "these so some her would make like him into time has look two more write go see number no way could people "
-    "than first water been call who its now find long down day did get come made may part over new sound take only "
-    "little work know place year live back give most very after thing our just name good sentence man think say "
-    "great where help through much before line right too mean old any same tell report page table section contract "
-    "question answer document order value price change number result reading"
-).split()
+_TEXT = (
+    "the of and to in is it that was for on are with as his they be at one have this from or had by but "
+    "not what all were we when your can there use an each which she do how their if will up other about "
+    "out many then them these so some her would make like him into time has look two more write go see "
+    "number no way could people than first water been call who its now find long down day did get come "
+    "made may part over new sound take only little work know place year live back give most very after "
+    "thing our just name good sentence man think say great where help through much before line right too "
+    "mean old any same tell report page table section contract question answer document order value price "
+    "change number result reading"
+)
+WORDS = _TEXT.split()
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>", "<|tool|>")
 END = "<|end|>"
 
@@ -73,7 +79,7 @@ def _vocabulary() -> tuple[list[str], list[str]]:
     merges: list[str] = []
     words = [("Ġ", *word) for word in dict.fromkeys(WORDS)]
     while any(len(word) > 1 for word in words):
-        pairs = Counter(pair for word in words for pair in zip(word, word[1:], strict=False))
+        pairs = Counter(pair for word in words for pair in pairwise(word))
         left, right = min(pairs, key=lambda pair: (-pairs[pair], pair))
         merges.append(f"{left} {right}")
         tokens.append(left + right)
@@ -99,11 +105,11 @@ def _byte_letters() -> list[str]:
 
 
 def _weights(vocabulary: int, speakable: list[int], random: np.random.Generator) -> dict[str, Any]:
-    """Random weights with a guard: dimension 0 is the same for every token, no layer writes to it, and the output
-    matrix reads it as yes for words and as no for all else, so that whatever the prompt the answer is words.
+    """Draw random weights with a guard in them, so that the answer is words whatever the prompt.
 
-    The output also follows a ring through the words and avoids the word just said: Ollama ends an answer without
-    its last line when one token comes 30 times running.
+    Dimension 0 is the same for every token, no layer writes to it, and the output matrix reads it as yes for
+    words and as no for all else. The output also follows a ring through the words and avoids the word just
+    said: Ollama ends an answer without its last line when one token comes 30 times running.
     """
 
     def normal(*shape: int, scale: float = 1.0) -> Any:
@@ -114,10 +120,14 @@ def _weights(vocabulary: int, speakable: list[int], random: np.random.Generator)
     output = np.zeros((vocabulary, EMBEDDING), dtype=np.float32)
     output[:, 0] = -20.0
     ring = random.permutation(speakable)
-    output[ring] = normal(len(ring), EMBEDDING, scale=0.3) - embedding[ring] + 0.5 * embedding[np.roll(ring, 1)]
+    output[ring] = (
+        normal(len(ring), EMBEDDING, scale=0.3) - embedding[ring] + 0.5 * embedding[np.roll(ring, 1)]
+    )
     output[ring, 0] = 20.0
     scale = EMBEDDING**-0.5
-    attention_output = normal(EMBEDDING, EMBEDDING, scale=scale)
+    attention_output = normal(
+        EMBEDDING, EMBEDDING, scale=3 * scale
+    )  # so that answers depend on the whole prompt
     feed_forward_down = normal(EMBEDDING, FEED_FORWARD, scale=scale)
     attention_output[0] = feed_forward_down[0] = 0.0
     ones = np.ones(EMBEDDING, dtype=np.float32)

@@ -77,8 +77,7 @@ class OllamaClient:
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """POST and yield the parts of the reply as they come."""
         with self._translated(str(body.get("model", ""))):
-            for part in self._client._request(dict, "POST", path, json=body, stream=True):
-                yield part
+            yield from self._client._request(dict, "POST", path, json=body, stream=True)
 
     def close(self) -> None:
         """Close the connection; safe to call twice."""

@@ -23,9 +23,9 @@ def read_bytes(path: str, stdin: BinaryIO | None = None) -> bytes:
         return Path(path).read_bytes()
     except FileNotFoundError:
         raise InputError(f"no such file: {path}", hint=_neighbours(Path(path))) from None
+    except IsADirectoryError:
+        raise InputError(f"{path or '.'} is a folder, not a file", hint="name one file in it") from None
     except OSError as error:
-        if Path(path).is_dir():  # asked, because Windows only says "permission denied"
-            raise InputError(f"{path} is a folder, not a file", hint="name one file in it") from None
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{shown(path)} cannot be read: {reason}") from None
     except ValueError:  # a NUL in the name
@@ -45,6 +45,6 @@ def _neighbours(path: Path) -> str:
         return ""
     # File names differ by case as often as by a letter
     by_lower = {name.lower(): name for name in names}
-    near = get_close_matches(path.name.lower(), by_lower, n=3)
+    near = get_close_matches(path.name.lower(), by_lower, n=3, cutoff=0.7)
     meant = " or ".join(str(path.with_name(by_lower[name])) for name in near)
     return f"did you mean {meant}?" if near else ""

@@ -14,7 +14,7 @@ Ranges = tuple[tuple[int, int], ...]
 LAST_PAGE = sys.maxsize
 """Stands for the last page of a document that has not been opened yet."""
 
-_RANGE = re.compile(r"\s*(?P<first>[0-9]{1,9})?\s*(?P<to>-)?\s*(?P<last>[0-9]{1,9})?\s*")
+_RANGE = re.compile(r"\s*(?:(?P<only>[0-9]{1,9})|(?P<first>[0-9]{1,9})?\s*-\s*(?P<last>[0-9]{1,9})?)\s*")
 
 
 def parse_pages(spec: str) -> Ranges:
@@ -55,17 +55,17 @@ def within(ranges: Sequence[tuple[int, int]], page_count: int, path: str) -> Ran
             has = "1 page" if page_count == 1 else f"{page_count} pages"
             raise InputError(
                 f"{shown(path)} has {has}, so there is no page {max(first, page_count + 1)}",
-                hint=f"its pages are --pages {format_pages([(1, page_count)])}",
+                hint=f"for example: --pages {format_pages([(1, page_count)])}",
             )
     return closed
 
 
 def _parse_range(part: str, spec: str) -> tuple[int, int]:
     match = _RANGE.fullmatch(part)
-    if match is None or not (match["first"] or match["last"]):
+    if match is None or not any(match.groups()):
         raise _malformed(f"{spec!r} is no range of pages")
-    first = int(match["first"] or 1)
-    last = int(match["last"]) if match["last"] else LAST_PAGE if match["to"] else first
+    first = int(match["only"] or match["first"] or 1)
+    last = int(match["only"] or match["last"] or LAST_PAGE)
     if first < 1 or last < 1:
         raise _malformed("pages are counted from 1")
     if last < first:

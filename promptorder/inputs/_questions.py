@@ -47,7 +47,8 @@ def _from_json(line: str, where: str) -> Question:
     if not isinstance(fields, dict):
         raise InputError(f"{where}: not a JSON object", hint=_hint())
     question = fields.get("question")
-    if not isinstance(question, str) or not question.strip():
+    text = without_surrogates(question).strip() if isinstance(question, str) else ""
+    if not text:
         raise InputError(f'{where}: no "question", which must be a text', hint=_hint())
     key = "expected" if "expected" in fields else "answer"
     expected = fields.get(key)
@@ -55,9 +56,7 @@ def _from_json(line: str, where: str) -> Question:
         expected = json.dumps(expected)
     if expected is not None and not isinstance(expected, str):
         raise InputError(f'{where}: "{key}" must be a text', hint=_hint())
-    return Question(
-        without_surrogates(question.strip()), None if expected is None else without_surrogates(expected)
-    )
+    return Question(text, None if expected is None else without_surrogates(expected))
 
 
 def _hint() -> str:

@@ -34,6 +34,7 @@ _LINES = frozenset(
     | {"summary", "tr"}
 )
 _CELLS = frozenset({"td", "th"})
+_ROWS = frozenset({"tr", "table"})
 _CELL_SEPARATOR = " | "
 
 # Python refuses to read a number of thousands of digits, and html.parser does not expect that
@@ -96,20 +97,24 @@ class _Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _HIDDEN:
             self._hidden += 1
+        elif self._hidden:
+            return
         elif tag in _CELLS:
             self._start_cell()
         else:
-            if tag == "tr":
+            if tag in _ROWS:
                 self._cells = 0
                 self._at_cell_start = False
             self._block(tag)
-            self._pre += tag == "pre"
+            if tag == "pre":
+                self._settle()
+                self._pre += 1
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _HIDDEN:
             self._hidden = max(0, self._hidden - 1)
-        elif tag not in _CELLS:
-            if tag in {"tr", "table"}:
+        elif tag not in _CELLS and not self._hidden:
+            if tag in _ROWS:
                 self._at_cell_start = False
             self._block(tag)
             if tag == "pre" and self._pre:

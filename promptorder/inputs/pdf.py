@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from promptorder.errors import InputError, PromptorderError
 from promptorder.inputs._decode import without_surrogates
 from promptorder.inputs._document import Source
-from promptorder.inputs._files import shown
+from promptorder.inputs._files import STANDARD_INPUT, shown
 from promptorder.inputs._pages import as_ranges, format_pages, within
 from promptorder.model.source import SourceText
 
@@ -101,7 +102,7 @@ def _on_empty_pages(texts: dict[int, str], source: Source) -> tuple[str, ...]:
     if len(empty) < len(texts):
         return (f"{which} without text: an image or blank",)
     named = shown(source.path) if source.pages is None else f"{which} of {shown(source.path)}"
-    file = "in.pdf" if source.path == "-" else source.path
+    file = "in.pdf" if source.path == STANDARD_INPUT else shlex.quote(source.path)
     raise InputError(
         f"{named}: no text, the pages are images (or blank) and need text recognition (OCR) first",
         hint=f"ocrmypdf {file} out.pdf",

@@ -1,0 +1,100 @@
+"""What a person sees while a comparison runs, and before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from promptorder.console import Progress, duration
+from promptorder.measure.eta import TimeLeft, tokens_to_read
+from promptorder.measure.runner import BlockStarted, CallStarted, Sampled
+from promptorder.model.report import Column, Paragraph, Report, Table
+from promptorder.model.sample import Phase, Sample
+from promptorder.reports._words import seconds
+
+if TYPE_CHECKING:
+    from promptorder.api import Comparing
+
+# Prefill speeds seen in the field: SmolLM2 on two CPU cores to a 27B model on a GPU.
+_SLOW_TOKENS_PER_S, _FAST_TOKENS_PER_S = 200, 3000
+
+
+def watch(comparing: Comparing, display: Progress) -> None:
+    """Run the comparison and tell ``display`` about it."""
+    plan = comparing.plan
+    left = TimeLeft(plan, comparing.expected)
+    total = len(plan.layouts) * plan.repeats * len(plan.questions)
+    done = 0
+    display.line(
+        f"{len(plan.layouts)} layouts x {len(plan.questions)} questions x {plan.repeats} on {comparing.engine.info.model}, "
+        f"context {comparing.engine.info.context_tokens}"
+    )
+    for event in comparing.events():
+        match event:
+            case BlockStarted(layout=layout):
+                display.step(f"{layout}: loading the model", done=done, total=total, left_s=left.seconds())
+            case CallStarted(layout=layout, question=question, phase=phase):
+                what = "warm repeat" if phase is Phase.WARM_REPEAT else f"question {question}"
+                display.step(f"{layout}: {what}", done=done, total=total, left_s=left.seconds())
+            case Sampled(sample=sample):
+                left.saw(sample)
+                if sample.phase in (Phase.FIRST, Phase.FOLLOW_UP):
+                    done += 1
+                    display.line(_line(sample, done, total, left.seconds()))
+
+
+def _line(sample: Sample, done: int, total: int, left_s: float | None) -> str:
+    where = f"[{done:>{len(str(total))}}/{total}] {sample.layout}"
+    if sample.repeat > 1:
+        where += f" (repeat {sample.repeat})"
+    where += f", question {sample.question}:"
+    rest = f"; about {duration(left_s)} left" if left_s is not None and done < total else ""
+    reply = sample.reply
+    if reply is None:
+        return f"{where} failed, {sample.failure}{rest}"
+    text = f"{where} prefill {seconds(reply.prefill_ns)} s"
+    if reply.cached_tokens is not None and reply.prompt_tokens:
+        text += f", {reply.cached_tokens:,} of {reply.prompt_tokens:,} tokens reused"
+    elif reply.read_tokens is not None:
+        text += f", {reply.read_tokens:,} tokens read"
+    return text + rest
+
+
+def dry_run_report(comparing: Comparing) -> Report:
+    """What would be sent, and about how long it would take."""
+    plan, info = comparing.plan, comparing.engine.info
+    rows = []
+    for layout in plan.layouts:
+        due = comparing.expected[layout.name]
+        shared = [each.shared_tokens for each in due[1:]]
+        rows.append(
+            (
+                layout.name,
+                layout.summary,
+                f"{max(each.prompt_tokens for each in due):,}",
+                f"{min(shared):,}" if shared else "-",
+            )
+        )
+    exact = all(each.exact for due in comparing.expected.values() for each in due)
+    to_read = tokens_to_read(plan, comparing.expected)
+    answers = len(plan.layouts) * plan.repeats * len(plan.questions)
+    columns = (
+        Column("Layout"),
+        Column("Order"),
+        Column("Prompt tokens", "right"),
+        Column("Shared with the one before", "right"),
+    )
+    return Report(
+        (
+            Paragraph(
+                f"Nothing was measured. {answers} calls would go to {info.model} ({info.name}), "
+                f"context {info.context_tokens}."
+            ),
+            Table(columns, tuple(rows)),
+            Paragraph(
+                f"Tokens to read: {'' if exact else 'about '}{to_read:,}, if every shared start is reused. That is about "
+                f"{duration(to_read / _SLOW_TOKENS_PER_S)} at {_SLOW_TOKENS_PER_S} tokens/s (a small model on a CPU) and "
+                f"{duration(to_read / _FAST_TOKENS_PER_S)} at {_FAST_TOKENS_PER_S:,} (a GPU); the answers come on top. "
+                f"`--format`, `--out` and the rest stay as they are: leave --dry-run out to measure."
+            ),
+        )
+    )

@@ -1,0 +1,327 @@
+"""``promptorder compare``: measure layouts of a document and questions on a real model."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from promptorder.commands._settings import show_settings_if_asked
+from promptorder.errors import PromptorderError, UsageError
+
+if TYPE_CHECKING:
+    from promptorder.api import CompareSettings, Comparing
+    from promptorder.console import Color
+    from promptorder.model.comparison import Comparison
+
+
+def _names(package: str, noun: str) -> list[str]:
+    from promptorder.plugins import Registry
+
+    return Registry(f"promptorder.{package}", noun).names()
+
+
+@click.command(name="compare", short_help="Measure prompt layouts of a document on a real model.")
+@click.argument("document")
+@click.option(
+    "--questions", "-q", metavar="FILE", help="One question a line, or JSON lines; - is standard input."
+)
+@click.option(
+    "--engine",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help=f"auto, {', '.join(_names('engines', 'engine'))}. auto takes the first that answers.",
+)
+@click.option("--model", metavar="NAME", help="The model; for the embedded engine a GGUF file.")
+@click.option("--host", metavar="URL", help="Where Ollama answers, as in OLLAMA_HOST.")
+@click.option(
+    "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Sent with each request; repeatable."
+)
+@click.option("--allow-remote", is_flag=True, help="Let the document go to a cloud model.")
+@click.option(
+    "--layout",
+    "layouts",
+    multiple=True,
+    metavar="NAME|FILE",
+    help=f"Repeatable. {', '.join(_names('layouts', 'layout'))}, or a file with [system] and [user] sections. "
+    "Default: static-first, question-first, clock-first.",
+)
+@click.option("--rules", metavar="TEXT|FILE", help="The instructions that stand in every prompt.")
+@click.option("--pages", metavar="RANGES", help="Pages of a PDF, such as 20-31 or 1-3,7.")
+@click.option("--password", metavar="TEXT", help="The password of a PDF.")
+@click.option(
+    "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Measure each layout so often."
+)
+@click.option(
+    "--num-ctx", type=click.IntRange(16), help="The context in tokens. Default: what the prompts need."
+)
+@click.option(
+    "--num-predict",
+    type=click.IntRange(1),
+    default=80,
+    show_default=True,
+    help="Tokens of an answer at most.",
+)
+@click.option(
+    "--seed", type=int, default=7, show_default=True, help="The seed of every call; temperature is 0."
+)
+@click.option(
+    "--clock-gap",
+    "clock_gap_s",
+    type=click.FloatRange(0),
+    default=1.1,
+    show_default=True,
+    metavar="SECONDS",
+    help="Wait before each follow-up of a layout with a clock.",
+)
+@click.option(
+    "--cold",
+    type=click.Choice(["unload", "nonce"]),
+    help="How each layout starts cold: unload the model, or begin with a random line. "
+    "Default: unload on this machine, nonce on another.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Longest silence of the server. Default: by the speed seen, 900 at first.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="RUN.json", help="Keep the run, with every sample."
+)
+@click.option("--resume", is_flag=True, help="Go on with a run that broke off.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show prompts, calls and an estimate of the time; measure nothing."
+)
+@click.option(
+    "--show-prompt",
+    is_flag=True,
+    help="Print the first prompt of each layout as sent, and as the model sees it.",
+)
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="LAYOUT=SHARE",
+    help="Exit with 1 if less was reused, such as static-first=0.9; 5 if it cannot be told.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(_names("reports", "format")),
+    default="table",
+    show_default=True,
+    help="What standard output carries.",
+)
+@click.option("--quiet", is_flag=True, help="No progress and no notes; the result alone.")
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> int:
+    """Measure what the order of a prompt costs, on your own model.
+
+    DOCUMENT is a PDF, text, Markdown or HTML file, or - for standard input. Each layout sends it with
+    every question, starting cold; the table shows how much of each prompt was read again.
+
+    \b
+    Examples:
+      promptorder compare report.pdf --questions questions.txt
+      promptorder compare report.pdf -q questions.txt --pages 20-31 --out run.json
+      promptorder compare - -q questions.txt --layout static-first --layout mine.txt < notes.md
+    """
+    if show_settings_if_asked(ctx):
+        return 0
+    from promptorder.api import Comparing
+    from promptorder.console import print_note
+
+    color: Color = ctx.find_root().meta.get("promptorder.color", "auto")
+    settings = _settings(options)
+    gates = _gates(options["fail_under"])
+    quiet = options["quiet"]
+
+    def note(text: str) -> None:
+        if not quiet:
+            print_note("note", text, color=color)
+
+    with _stopping_politely(), Comparing(settings, stdin=sys.stdin.buffer) as comparing:
+        unknown = sorted(set(gates) - {layout.name for layout in comparing.plan.layouts})
+        if unknown:
+            raise UsageError(
+                f"--fail-under names {unknown[0]}, which is not measured", hint="add it with --layout"
+            )
+        for text in comparing.plan.document.notes:
+            note(text)
+        if options["show_prompt"]:
+            return _show_prompts(comparing, note)
+        if not options["dry_run"]:
+            comparing.open_output()
+        comparing.connect()
+        for text in _notes(comparing):
+            note(text)
+        comparing.prepare()
+        if options["dry_run"]:
+            return _dry_run(comparing)
+        _measure(comparing, quiet=quiet, color=color, note=note)
+        result = comparing.result
+    _print(result, options["format_"], color)
+    if settings.out is not None:
+        note(f"the run is in {settings.out}")
+    return _gate(result, gates)
+
+
+def _settings(options: dict[str, Any]) -> CompareSettings:
+    from dataclasses import fields
+
+    from promptorder.api import CompareSettings
+
+    if not options["questions"]:
+        raise UsageError(
+            "there are no questions: --questions is missing",
+            hint="write one question a line into a file, and name it",
+        )
+    known = {field.name for field in fields(CompareSettings)}
+    values = {key: value for key, value in options.items() if key in known}
+    values["layouts"] = tuple(options["layouts"])
+    values["headers"] = dict(_header(text) for text in options["headers"])
+    return CompareSettings(**values)
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip() or any(c in text for c in "\r\n"):
+        raise UsageError(
+            "a --header is not of the form 'NAME: VALUE'", hint="--header 'Authorization: Bearer ...'"
+        )
+    return name.strip(), value.strip()
+
+
+def _gates(texts: tuple[str, ...]) -> dict[str, float]:
+    gates = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            share = float(number)
+        except ValueError:
+            share = -1.0
+        if not name or not 0 <= share <= 1:
+            raise UsageError(
+                f"cannot read --fail-under {text}", hint="write a layout and a share: static-first=0.9"
+            )
+        gates[name] = share
+    return gates
+
+
+def _notes(comparing: Comparing) -> Iterator[str]:
+    engine = comparing.engine
+    if comparing.why_engine:
+        yield comparing.why_engine
+    place = engine.info.document_goes_to
+    if place:
+        cold = (
+            "so as not to disturb others, each layout starts with a random line instead of an unloaded model"
+            if engine.cold == "nonce"
+            else "its model is unloaded before each layout"
+        )
+        yield f"the document is sent to {place}, which is not this machine; {cold}"
+    yield from engine.info.notes
+
+
+def _measure(comparing: Comparing, *, quiet: bool, color: Color, note: Any) -> None:
+    from promptorder.commands._progress import watch
+    from promptorder.console import progress
+
+    try:
+        with progress(quiet=quiet, color=color) as display:
+            watch(comparing, display)
+    except (PromptorderError, KeyboardInterrupt):
+        if comparing.saved_samples:
+            resume = "repeat the command with --resume to go on"
+            note(f"{comparing.saved_samples} finished samples are safe in {comparing.saved_to}; {resume}")
+        raise
+
+
+def _show_prompts(comparing: Comparing, note: Any) -> int:
+    from datetime import datetime
+
+    from promptorder.console import print_text
+    from promptorder.errors import EngineError
+
+    engine = None
+    try:
+        comparing.connect()
+        engine = comparing.engine
+    except EngineError as error:
+        note(f"{error}, so the model's template cannot be shown")
+    for layout in comparing.plan.layouts:
+        prompt = comparing.plan.sketch(layout, datetime.now())[0]
+        print_text(f"===== {layout.name}: sent =====\n")
+        for message in prompt.messages:
+            print_text(f"----- {message.role} -----\n{message.text}\n")
+        rendered = engine.render(prompt) if engine is not None else None
+        if rendered is not None:
+            print_text(f"===== {layout.name}: as the model sees it =====\n{rendered}\n")
+        elif engine is not None:
+            note(f"{engine.info.name} {engine.info.version} does not show a prompt as the model sees it")
+    return 0
+
+
+def _dry_run(comparing: Comparing) -> int:
+    from promptorder.commands._progress import dry_run_report
+    from promptorder.console import print_text, render_report, width_of
+
+    report = dry_run_report(comparing)
+    print_text(render_report(report, width=width_of(sys.stdout), color=False))
+    return 0
+
+
+def _print(result: Comparison, format_: str, color: Color) -> None:
+    from promptorder.console import print_text, wants_color, width_of
+    from promptorder.reports import REGISTRY
+
+    text = REGISTRY.load(format_).render(
+        result, width=width_of(sys.stdout), color=wants_color(color, sys.stdout)
+    )
+    print_text(text)
+
+
+def _gate(result: Comparison, gates: dict[str, float]) -> int:
+    """0 where every gate is met, 1 where one is missed for sure, 5 where the band covers one."""
+    from promptorder.console import print_note
+
+    code = 0
+    for name, share in gates.items():
+        layout = result.layout(name)
+        estimate = layout.reused_fraction
+        if layout.verdict.value == "void" or estimate.low is None or estimate.high is None:
+            print_note("error", f"{name}: what was reused cannot be told, so the gate {share} was not tested")
+            code = code or 5
+        elif estimate.high < share:
+            print_note("error", f"{name}: at most {estimate.high:.3f} was reused, the gate is {share}")
+            code = 1
+        elif estimate.low < share:
+            print_note(
+                "error",
+                f"{name}: {estimate.low:.3f} to {estimate.high:.3f} was reused, the gate {share} lies between",
+            )
+            code = code or 5
+    return code
+
+
+@contextmanager
+def _stopping_politely() -> Iterator[None]:
+    """A termination ends a run as Ctrl-C does: samples saved, the model put back."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), stop) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

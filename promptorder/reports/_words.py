@@ -1,0 +1,51 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+from promptorder.model.comparison import Estimate
+
+
+def seconds(ns: float | None) -> str:
+    """Three significant digits or so: 0.004, 0.17, 6.30, 42.1, 185."""
+    if ns is None:
+        return "-"
+    s = ns / 1e9
+    if s < 0.01:
+        return f"{s:.4f}"
+    if s < 0.1:
+        return f"{s:.3f}"
+    return f"{s:.2f}" if s < 10 else f"{s:.1f}" if s < 100 else f"{s:.0f}"
+
+
+def percent(value: float | None) -> str:
+    """Shares near 0 and 1 keep a digit more: there it tells tokens apart."""
+    if value is None:
+        return "unknown"
+    shown = 100 * value
+    if 0 < shown < 10 or 90 < shown < 100:
+        # 99.96 must not become a round 100: something was read.
+        return f"{min(99.9, shown) if shown > 90 else max(0.1, shown):.1f} %"
+    return f"{shown:.0f} %"
+
+
+def share(estimate: Estimate) -> str:
+    """A share with its band, where it has one."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "unknown"
+    low, high = percent(estimate.low), percent(estimate.high)
+    if low == high:
+        return percent(estimate.value)
+    return f"{percent(estimate.value)} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
+
+
+def times(first_ns: float | None, later_ns: float | None) -> str:
+    """How many times as fast a follow-up is as the first call."""
+    if not first_ns or not later_ns:
+        return "-"
+    ratio = first_ns / later_ns
+    return f"{ratio:.1f}x" if ratio < 9.95 else f"{ratio:.0f}x"
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """``1 layout``, ``3 layouts``, ``2,861 tokens``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

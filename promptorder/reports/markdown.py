@@ -1,0 +1,40 @@
+"""For a pull request or a wiki."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from promptorder.model.comparison import Comparison
+from promptorder.model.report import Bars, Block, Bullets, Heading, Paragraph, Table
+from promptorder.reports._build import build_report
+
+SUMMARY = "for a pull request or a wiki"
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
+
+
+def render(comparison: Comparison, *, width: int, color: bool) -> str:
+    """GitHub's Markdown; text from document and model is escaped."""
+    lines = [line for block in build_report(comparison).blocks for line in _block(block)]
+    return "\n".join(["## Prompt layouts compared", "", *lines]).rstrip() + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Heading(text):
+            yield f"### {_escape(text)}"
+        case Paragraph(text):
+            yield _escape(text)
+        case Bullets(items):
+            yield from (f"- {_escape(item)}" for item in items)
+        case Table(columns, rows):
+            yield "| " + " | ".join(_escape(column.title) for column in columns) + " |"
+            yield "|" + "|".join(" ---: " if column.align == "right" else " --- " for column in columns) + "|"
+            yield from ("| " + " | ".join(_escape(cell) for cell in row) + " |" for row in rows)
+        case Bars():
+            return  # the table above says the same
+    yield ""
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,219 @@
+"""Run files: every sample is on disk as soon as it exists, and a run that broke off can go on.
+
+While a run is going, ``RUN.json.partial`` holds JSON lines: a header that says what is measured, then one
+line a sample. At the end they become ``RUN.json`` in one step and the partial file goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from promptorder.contracts.run import PARTIAL_SCHEMA, sample_from_json, sample_to_json
+from promptorder.errors import InputError, OutputError, UsageError
+from promptorder.model.sample import Sample
+
+
+class RunFile:
+    """One run's file, open for appending and locked against a second process.
+
+    ``path`` is where the finished run goes, or None: then the samples live in a file of the user's
+    state folder until the run is finished, so that one that breaks off can still be resumed.
+    """
+
+    def __init__(self, path: Path | None, *, resume: bool) -> None:
+        self.path = path
+        self.partial = _unnamed(resume=resume) if path is None else path.with_name(f"{path.name}.partial")
+        self.abandoned: list[Sample] = []
+        self.kept: list[Sample] = []
+        self.saved = 0
+        try:
+            self.partial.parent.mkdir(parents=True, exist_ok=True)
+            if path is not None and path.is_dir():
+                raise OutputError(f"{path} is a folder", hint="name a file with --out")
+            # Appending keeps what another run has written until the lock says that it is ours.
+            self._file: IO[str] = self.partial.open("a+", encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise _cannot_write(self.partial, error) from error
+        self._lock()
+        self._lines = self._read()
+        if resume and not self._lines:
+            self.close()
+            self.partial.unlink(missing_ok=True)
+            raise InputError(
+                f"there is nothing to resume in {self.partial}",
+                hint="leave --resume out to start anew",
+            )
+        if not resume and any("sample" in line for line in self._lines):
+            self.close()
+            raise UsageError(
+                f"{self.partial} holds an unfinished run",
+                hint=f"go on with it by --resume, or delete {self.partial} to start anew",
+            )
+
+    def begin(self, header: Mapping[str, Any], questions: int) -> list[Sample]:
+        """Write the header, or compare it with the one that is there; returns samples of whole blocks.
+
+        Raises UsageError where a resumed run measured something else.
+        """
+        header = {"schema": PARTIAL_SCHEMA, **header}
+        if not self._lines:
+            self._truncate()
+            self._write(header)
+            return []
+        old = self._lines[0]
+        differing = sorted(
+            key
+            for key in header
+            if key != "started_at" and old.get(key) != json.loads(json.dumps(header[key]))
+        )
+        if differing:
+            raise UsageError(
+                f"{self.partial} was measured with another {', '.join(differing)}",
+                hint="repeat the command as it was, or delete that file to start anew",
+            )
+        self._sort_out(questions)
+        return self.kept
+
+    @property
+    def started_at(self) -> str | None:
+        """When the run that is resumed began."""
+        return self._lines[0].get("started_at") if self._lines else None
+
+    def append(self, sample: Sample) -> None:
+        """Put one sample on the disk; raises OutputError, with the earlier ones safe."""
+        self._write({"sample": sample_to_json(sample)})
+        self.saved += 1
+
+    def finish(self, run: Mapping[str, Any]) -> None:
+        """Write the run file in one step, and remove the partial one."""
+        if self.path is not None:
+            write_atomically(self.path, json.dumps(run, ensure_ascii=False, indent=1) + "\n")
+        self.close()
+        self.partial.unlink(missing_ok=True)
+
+    def discard_if_empty(self) -> None:
+        """Remove a partial file that holds no sample."""
+        if not self.saved and not any("sample" in line for line in self._lines):
+            self.partial.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close and unlock; safe to call twice."""
+        self._file.close()
+
+    def _sort_out(self, questions: int) -> None:
+        """Keep the blocks that are whole; what a broken one gave is kept apart."""
+        blocks: dict[tuple[str, int], list[Sample]] = {}
+        for line in self._lines[1:]:
+            if "abandoned" in line:
+                self.abandoned += blocks.pop(tuple(line["abandoned"]), [])
+            elif "sample" in line:
+                try:
+                    sample = sample_from_json(line["sample"])
+                except (KeyError, TypeError, ValueError):
+                    continue
+                blocks.setdefault(sample.block, []).append(sample)
+        for key, samples in blocks.items():
+            if _is_whole(samples, questions):
+                self.kept += samples
+            else:
+                self.abandoned += samples
+                self._write({"abandoned": list(key)})
+
+    def _read(self) -> list[dict[str, Any]]:
+        self._file.seek(0)
+        lines = []
+        for line in self._file:
+            # A killed process may leave half a line at the end; what follows must start a new one.
+            with contextlib.suppress(json.JSONDecodeError):
+                value = json.loads(line)
+                if isinstance(value, dict):
+                    lines.append(value)
+            if not line.endswith("\n"):
+                self._file.write("\n")
+        if lines and lines[0].get("schema") != PARTIAL_SCHEMA:
+            raise UsageError(
+                f"{self.partial} is not an unfinished run of promptorder",
+                hint="move it away, or choose another --out",
+            )
+        return lines
+
+    def _write(self, value: Mapping[str, Any]) -> None:
+        try:
+            self._file.write(json.dumps(value, ensure_ascii=False) + "\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _cannot_write(self.partial, error) from error
+
+    def _truncate(self) -> None:
+        self._file.seek(0)
+        self._file.truncate()
+
+    def _lock(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # Windows: no lock, the last writer wins
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.close()
+            raise UsageError(
+                f"another promptorder writes {self.partial} just now",
+                hint="wait for it, or choose another --out",
+            ) from error
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file whole or not at all; raises OutputError."""
+    temporary: str | None = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes the file for its owner alone; a report is for whoever may read the folder.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        raise _cannot_write(path, error) from error
+
+
+def _is_whole(samples: Sequence[Sample], questions: int) -> bool:
+    asked = {sample.question for sample in samples if sample.question}
+    if asked != set(range(1, questions + 1)):
+        return False
+    counted = any(s.reply and (s.reply.cached_tokens is not None or s.reply.read_tokens) for s in samples)
+    return counted or any(sample.phase.value == "warm-repeat" for sample in samples)
+
+
+def _unnamed(*, resume: bool) -> Path:
+    """Where a run without ``--out`` keeps its samples: a new file, or the newest that broke off."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    folder = Path(base) / "promptorder"
+    if resume:
+        left = sorted(folder.glob("*.json.partial"), key=lambda path: path.stat().st_mtime)
+        if not left:
+            raise InputError("there is no unfinished run to resume", hint="leave --resume out to start anew")
+        return left[-1]
+    return folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.json.partial"
+
+
+def _cannot_write(path: Path, error: OSError) -> OutputError:
+    return OutputError(
+        f"cannot write {path}: {error.strerror or error}",
+        hint="free some space, or choose another place with --out",
+    )
