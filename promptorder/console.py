@@ -213,7 +213,10 @@ def _table(table: Table) -> RenderableType:
     from rich.text import Text
 
     rule = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
-    rich_table = RichTable(box=rule, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold")
+    # Two columns of air: one from the padding, one that the box puts between columns.
+    rich_table = RichTable(
+        box=rule, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
+    )
     for column in table.columns:
         rich_table.add_column(Text(column.title), justify=column.align, overflow="fold")
     for row in table.rows:

@@ -48,7 +48,7 @@ def ollama_server(
                 except ServersUnavailableError as error:
                     _cannot(str(error))
                 stack.enter_context(server)
-                server.create_model("tiny", tiny_gguf, tiny.TEMPLATE)
+                server.create_model("tiny", tiny_gguf, tiny.TEMPLATE, tiny.PARAMETERS)
                 server.create_model("smollm2", smollm2_gguf)
                 running[version] = server
             return running[version]

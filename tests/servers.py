@@ -286,6 +286,7 @@ class OllamaServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+        self._home.cleanup()
 
     def start(self) -> None:
         """Start on the port of before and wait until the server answers."""

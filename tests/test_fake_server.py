@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 from fake_server import FakeModel, FakeOllama, Fault
 from servers import OllamaServer
 
+LONG, SMALL = "word " * 900, {"num_ctx": 16}
 DOCUMENT = "The report of the third quarter. " * 100
 
 
@@ -20,15 +22,14 @@ def body(text: str = DOCUMENT, **more: Any) -> dict[str, Any]:
     return {"model": "tiny", "messages": [{"role": "user", "content": text}], **more}
 
 
-def chat(fake: FakeOllama, text: str = DOCUMENT, **more: Any) -> list[Any]:
-    answer = httpx.post(f"{fake.url}/api/chat", json=body(text, **more), timeout=1)
+def chat(fake: FakeOllama, text: str = DOCUMENT, timeout: float = 10, **more: Any) -> list[Any]:
+    answer = httpx.post(f"{fake.url}/api/chat", json=body(text, **more), timeout=timeout)
     answer.raise_for_status()
     return [json.loads(line) for line in answer.text.splitlines()]
 
 
 def test_answers_with_figures_and_a_cache() -> None:
-    with FakeOllama() as fake:
-        client = ollama.Client(fake.url)
+    with FakeOllama() as fake, contextlib.closing(ollama.Client(fake.url)) as client:
         assert [model.model for model in client.list().models] == ["tiny:latest"]
         assert client.show("tiny").capabilities == ["completion"]
         cold = list(client.chat("tiny", body()["messages"], stream=True))
@@ -74,21 +75,21 @@ def test_foreign_models_and_keys() -> None:
     ]
     with FakeOllama(models=models, required_header=("Authorization", "Bearer key")) as fake:
         assert httpx.get(f"{fake.url}/api/tags").status_code == 401
-        client = httpx.Client(base_url=fake.url, headers={"Authorization": "Bearer key"})
-        assert client.get("/api/tags").json()["models"][1]["remote_host"] == "https://ollama.com:443"
-        assert client.post("/api/chat", json=body() | {"model": "embed"}).json() == {
-            "error": '"embed" does not support chat'
-        }
-        assert client.post("/api/chat", json=body()).status_code == 404
+        with httpx.Client(base_url=fake.url, headers={"Authorization": "Bearer key"}) as client:
+            assert client.get("/api/tags").json()["models"][1]["remote_host"] == "https://ollama.com:443"
+            refused = client.post("/api/chat", json=body() | {"model": "embed"}).json()
+            assert refused == {"error": '"embed" does not support chat'}
+            assert client.post("/api/chat", json=body()).status_code == 404
 
 
 @pytest.mark.parametrize("fault", Fault)
 def test_faults(fault: Fault) -> None:
+    patience = 0.3 if fault in (Fault.HANG, Fault.STALL) else 10
     with FakeOllama(faults={2: fault}) as fake:
         assert chat(fake)[-1]["done"]
         outcome: Any
         try:
-            outcome = chat(fake) if fault is not Fault.GARBAGE else _raw(fake)
+            outcome = _raw(fake) if fault is Fault.GARBAGE else chat(fake, timeout=patience)
         except httpx.HTTPError as error:
             outcome = error
         match fault:
@@ -129,11 +130,14 @@ def test_looks_like_the_real_one(ollama_server: Callable[[str], OllamaServer]) -
         ("/api/chat", body("hi", options={"num_predict": 3})),
         ("/api/chat", body("hi", options={"num_predict": 3}, stream=False)),
         ("/api/chat", body("hi", _debug_render_only=True)),
-        ("/api/chat", body("word " * 900, truncate=False, options={"num_ctx": 16})),
+        ("/api/chat", body(LONG, truncate=False, options=SMALL)),
         ("/api/chat", body() | {"model": "missing"}),
         ("/api/chat", {"messages": []}),
         ("/api/generate", {"model": "tiny"}),
-        ("/api/generate", {"model": "tiny", "prompt": "word " * 900, "raw": True, "truncate": False}),
+        (
+            "/api/generate",
+            {"model": "tiny", "prompt": LONG, "raw": True, "truncate": False, "options": SMALL},
+        ),
         ("/api/ps", None),
         ("/api/generate", {"model": "tiny", "keep_alive": 0}),
         ("/api/nothing", None),
@@ -172,4 +176,4 @@ def _loaded(fake: FakeOllama) -> list[str]:
 
 
 def _raw(fake: FakeOllama) -> bytes:
-    return httpx.post(f"{fake.url}/api/chat", json=body(), timeout=1).content
+    return httpx.post(f"{fake.url}/api/chat", json=body()).content

@@ -121,7 +121,7 @@ def test_nothing_stays_of_a_killed_server(
 ) -> None:
     ollama_server("0.33.3")  # skips where there is none
     with OllamaServer("0.33.3", env={"OLLAMA_KEEP_ALIVE": "1m"}) as server:
-        server.create_model("tiny", tiny_gguf, tiny.TEMPLATE)
+        server.create_model("tiny", tiny_gguf, tiny.TEMPLATE, tiny.PARAMETERS)
         _chat(server, "hi")
         assert [model["name"] for model in server.loaded()] == ["tiny:latest"]
         group = server.pid

@@ -40,6 +40,8 @@ _UNLOAD_LIMIT_S = 60.0
 _SHORT_CALL_LIMIT_S = 60.0
 _FIRST_CALL_LIMIT_S = 900.0
 _SAMPLE_CHARACTERS = 1500
+_SHORT_CHARACTERS = 4000
+_FILLER = "\n" + "word " * 600
 _PROBE_LIMIT_S = 5.0
 
 
@@ -76,6 +78,7 @@ class OllamaEngine:
         self._touched = False
         self._slowest_s = 0.0
         self._characters_per_token: float | None = None
+        self._filler_tokens: int | None = None
         try:
             self._connect(options)
         except BaseException:
@@ -141,12 +144,20 @@ class OllamaEngine:
         return str(rendered) if rendered is not None else None
 
     def count_tokens(self, text: str) -> TokenCount:
-        """Exact where the server refuses a long prompt with its count; else from a sample of the text."""
-        return self._count("/api/generate", {"raw": True, "prompt": text}, text)
+        """Exact to a token where the server refuses a long prompt with its count; else from a sample."""
+        return self._count(
+            "/api/generate", lambda more: {"raw": True, "prompt": text + more}, text, whole=False
+        )
 
     def count_prompt(self, prompt: Prompt) -> TokenCount:
         """As count_tokens, for a whole prompt with its template."""
-        return self._count("/api/chat", {"messages": _messages(prompt)}, prompt.text)
+
+        def content(more: str) -> dict[str, Any]:
+            messages = _messages(prompt)
+            messages[-1]["content"] += more
+            return {"messages": messages}
+
+        return self._count("/api/chat", content, prompt.text, whole=True)
 
     def use_context(self, tokens: int) -> None:
         """Fix ``num_ctx``. With the nonce, a loaded context that is large enough is kept as it is."""
@@ -300,9 +311,25 @@ class OllamaEngine:
                 "for whoever uses it, and loaded again at the end."
             )
 
-    def _count(self, path: str, content: dict[str, Any], text: str) -> TokenCount:
+    def _count(
+        self, path: str, content: Callable[[str], dict[str, Any]], text: str, *, whole: bool
+    ) -> TokenCount:
+        """Count what ``content`` sends by having it refused; ``content`` takes a text to add at its end."""
         if not self._can_answer_unread():
             return self._estimate(text)
+        if len(text) > _SHORT_CHARACTERS:
+            count = self._refused(path, content(""))
+            return TokenCount(count, exact=True) if count is not None else self._estimate(text)
+        # A short text would be read instead of refused: make it long, and take the filler off again.
+        if self._filler_tokens is None:
+            self._filler_tokens = self._refused("/api/generate", {"raw": True, "prompt": _FILLER})
+        padded = self._refused(path, content(_FILLER))
+        if padded is None or self._filler_tokens is None:
+            return self._estimate(text)
+        return TokenCount(max(1, padded - self._filler_tokens), exact=not whole)
+
+    def _refused(self, path: str, content: dict[str, Any]) -> int | None:
+        """Tokens of a prompt that is too long for the smallest context; None where it is not refused."""
         self._touched = True
         body = {
             "model": self._model,
@@ -315,17 +342,11 @@ class OllamaEngine:
         if self._info.can_think:
             body["think"] = False
         try:
-            reply = self._client.post(path, body)
+            self._client.post(path, body)
         except PromptTooLongError as refusal:
             match = re.search(r"n_prompt_tokens\D*(\d+)|request \((\d+) tokens\)", str(refusal.__cause__))
-            if match is None:
-                return self._estimate(text)
-            return TokenCount(int(match[1] or match[2]), exact=True)
-        # Short enough to be read: then the reply says how long it was, unless it tells only what was new.
-        count = reply.get("prompt_eval_count")
-        if count is None or self._count_meaning != "whole":
-            return self._estimate(text)
-        return TokenCount(int(count), exact=True)
+            return int(match[1] or match[2]) if match is not None else None
+        return None
 
     def _estimate(self, text: str) -> TokenCount:
         """From a sample out of the text's middle: older servers count only by reading."""

@@ -257,7 +257,12 @@ def _disagreement(name: str, results: Sequence[SampleResult]) -> Caveat:
     """Reuse that is not what the prompts share; the sign tells the likely cause."""
     worst = max(results, key=lambda r: abs((r.reused_tokens.value or 0) - _due(r)))
     reused, due = worst.reused_tokens.value or 0, _due(worst)
-    if reused > due:
+    if worst.reused_tokens.method == "inferred":
+        cause = (
+            "the machine's speed changed between calls, or another client used the server. Repeat it on a "
+            "quiet machine (--repeats 3)"
+        )
+    elif reused > due:
         cause = "the cache was not cold: another client sent the same start, or a proxy answers"
     else:
         cause = (

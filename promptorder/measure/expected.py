@@ -61,7 +61,7 @@ def expectations(
                 shared_tokens=min(shared_tokens, whole.tokens - 1),
                 before_document_tokens=before_tokens,
                 document_tokens=max(1, through_tokens - before_tokens),
-                exact=whole.exact and counts[0].exact,
+                exact=whole.exact,
             )
         )
     return results

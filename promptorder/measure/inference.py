@@ -60,14 +60,13 @@ def infer_reused(
     high = most - min(most, read(prefill_ns / spread, 1.0))
     if shared_tokens is None:
         return Estimate(round(value), round(low), round(high), "inferred"), True
+    tolerance = max(32, 0.05 * prompt_tokens)
     bound = min(most, shared_tokens + _BOUNDARY_TOKENS)
-    if low > bound:
+    if low > bound + tolerance:
         return Estimate(round(value), round(low), round(high), "inferred"), False
-    agrees = high >= min(most, max(0, shared_tokens - _BOUNDARY_TOKENS)) * 0.9
-    return (
-        Estimate(round(min(value, bound)), round(low), round(min(high, bound)), "inferred"),
-        agrees,
-    )
+    agrees = high >= min(most, shared_tokens) - tolerance
+    low, value, high = (min(each, bound) for each in (low, value, high))
+    return Estimate(round(value), round(low), round(high), "inferred"), agrees
 
 
 def _invert(share: float, w: float) -> float:

@@ -42,7 +42,7 @@ class Expectation:
 
     ``prompt`` is the whole prompt, ``shared`` the longest start that it has in common with an earlier
     prompt of its block, ``before_document`` and ``document`` say where the document stands.
-    ``exact`` is whether the model's tokenizer counted all of them.
+    ``exact`` is whether the model's tokenizer counted the whole prompt.
     """
 
     prompt_tokens: int

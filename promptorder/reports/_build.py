@@ -9,7 +9,7 @@ from promptorder.layouts import built_in_layout
 from promptorder.model.comparison import Comparison, LayoutResult, Verdict
 from promptorder.model.report import Bar, Bars, Block, Bullets, Column, Heading, Paragraph, Report, Table
 from promptorder.model.sample import Phase
-from promptorder.reports._words import count, percent, seconds, share, times
+from promptorder.reports._words import band, count, percent, seconds, times
 
 _REMEDIES = ("clock-last", "clock-rounded")
 
@@ -21,11 +21,12 @@ def build_report(comparison: Comparison) -> Report:
 
 def _blocks(comparison: Comparison) -> Iterator[Block]:
     yield Paragraph(_subject(comparison))
-    yield _table(comparison)
     yield Paragraph(
-        "Times are prefill seconds: reading the prompt, before the first token of the answer. Total adds the "
-        "answer. Faster is the follow-ups' prefill beside the first one."
+        "Seconds of prefill (reading the prompt, before the first token of the answer) for the first question "
+        "and, as a median, for the follow-ups; Total is a follow-up with its answer. Faster: a follow-up's "
+        "prefill beside the first one."
     )
+    yield _table(comparison)
     yield Bars(
         "Share of each follow-up prompt that was not read again",
         tuple(
@@ -71,6 +72,7 @@ def _table(comparison: Comparison) -> Table:
         Column("Total", "right"),
         Column("Faster", "right"),
         Column("Reused", "right"),
+        Column("Band", "right"),
         Column("How known"),
     )
     rows = tuple(
@@ -80,7 +82,8 @@ def _table(comparison: Comparison) -> Table:
             seconds(layout.follow_up_prefill_ns),
             seconds(layout.follow_up_total_ns),
             times(layout.first_prefill_ns, layout.follow_up_prefill_ns),
-            share(layout.reused_fraction) if layout.verdict is not Verdict.VOID else "void",
+            percent(layout.reused_fraction.value) if layout.verdict is not Verdict.VOID else "void",
+            band(layout.reused_fraction),
             layout.reused_fraction.method,
         )
         for layout in comparison.layouts

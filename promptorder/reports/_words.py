@@ -20,7 +20,7 @@ def seconds(ns: float | None) -> str:
 def percent(value: float | None) -> str:
     """Shares near 0 and 1 keep a digit more: there it tells tokens apart."""
     if value is None:
-        return "unknown"
+        return "?"
     shown = 100 * value
     if 0 < shown < 10 or 90 < shown < 100:
         # 99.96 must not become a round 100: something was read.
@@ -28,14 +28,12 @@ def percent(value: float | None) -> str:
     return f"{shown:.0f} %"
 
 
-def share(estimate: Estimate) -> str:
-    """A share with its band, where it has one."""
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return "unknown"
-    low, high = percent(estimate.low), percent(estimate.high)
-    if low == high:
-        return percent(estimate.value)
-    return f"{percent(estimate.value)} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
+def band(estimate: Estimate) -> str:
+    """Both ends of a share in percent: ``98.6-99.2``, one figure where they agree, ``-`` where unknown."""
+    if estimate.low is None or estimate.high is None:
+        return "-"
+    low, high = (percent(end).removesuffix(" %") for end in (estimate.low, estimate.high))
+    return low if low == high else f"{low}-{high}"
 
 
 def times(first_ns: float | None, later_ns: float | None) -> str:
