@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from promptorder._version import __version__
-from promptorder.errors import PromptorderError
+from promptorder.errors import OutputError, PromptorderError
 from promptorder.plugins import Registry
 from promptorder.settings import Settings, check_keys, load_settings
+
+if TYPE_CHECKING:
+    from promptorder.console import Color
 
 COMMANDS = Registry("promptorder.commands", "command")
 EXIT_INTERRUPTED = 130
 EXIT_INTERNAL = 70
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class _Commands(click.Group):
@@ -35,6 +41,14 @@ class _Commands(click.Group):
             known = {_spelled(p): p.name for p in command.params if isinstance(p, click.Option) and p.name}
             ctx.default_map = {**(ctx.default_map or {}), name: check_keys(ctx.obj, name, known)}
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        # An option in the place of a command is click's to explain, another word is a command that is not there.
+        if args and not args[0].startswith("-"):
+            COMMANDS.load(args[0])
+        return super().resolve_command(ctx, args)
 
 
 @click.group(
@@ -65,23 +79,30 @@ def cli(ctx: click.Context, color: str, config: str | None, show_settings: bool)
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; prints errors as ``error:`` and ``help:``."""
+    color = _color(arguments)
     try:
-        # click returns what the command returns, or the code of an early exit such as --help.
-        result = cli.main(list(arguments), prog_name="promptorder", standalone_mode=False)
+        result = _invoke(list(arguments))
         sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
     except click.ClickException as error:
-        return _fail(error.format_message().rstrip("."), _usage_hint(error), 2)
+        return _fail(error.format_message().rstrip("."), _usage_hint(error), 2, color)
     except PromptorderError as error:
-        return _fail(str(error), error.hint, error.exit_code)
+        return _fail(str(error), error.hint, error.exit_code, color)
     except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted", "", EXIT_INTERRUPTED)
+        click.echo(err=True)  # ends the line on which the terminal shows ^C
+        return _fail("interrupted", "", EXIT_INTERRUPTED, color)
     except BrokenPipeError:
-        # Whoever read our output has left; writing more, even at exit, would only fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has left.
+        _drop_output()
         return 0
     except MemoryError:
-        return _fail("out of memory", "try a smaller document, or --pages", EXIT_INTERNAL)
+        return _fail("out of memory", "try a smaller document, or --pages", EXIT_INTERNAL, color)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            _drop_output()
+            return _fail(f"cannot write: {error.strerror}", "free some space", OutputError.exit_code, color)
         # The message may quote a document, so only the kind and the place are shown.
         if os.environ.get("PROMPTORDER_DEBUG"):
             traceback.print_exc()
@@ -90,14 +111,40 @@ def run(arguments: Sequence[str]) -> int:
             f"internal error: {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}",
             "this is a bug in promptorder; PROMPTORDER_DEBUG=1 shows the traceback to report",
             EXIT_INTERNAL,
+            color,
         )
     return result if isinstance(result, int) else 0
 
 
-def _fail(message: str, hint: str, code: int) -> int:
+def _invoke(arguments: list[str]) -> object:
+    """What the command returns, or the code of an early exit such as --help."""
+    if "_PROMPTORDER_COMPLETE" in os.environ:
+        return cli.main(arguments, prog_name="promptorder")
+    # cli.main would leave with 1, which means findings here, when whoever reads our output has left.
+    try:
+        with cli.make_context("promptorder", arguments) as ctx:
+            return cli.invoke(ctx)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+
+
+def _drop_output() -> None:
+    """Writing what is left in the buffer, as happens at exit, would only fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _color(arguments: Sequence[str]) -> Color:
+    """What --color says, read by hand: an error may come before click has read it."""
+    for argument, following in pairwise([*arguments, ""]):
+        given = following if argument == "--color" else argument.removeprefix("--color=")
+        if given in ("always", "never") and argument.startswith("--color"):
+            return cast("Color", given)
+    return "auto"
+
+
+def _fail(message: str, hint: str, code: int, color: Color) -> int:
     from promptorder.console import print_note
 
-    color: Any = "never" if "--color=never" in sys.argv else "auto"
     print_note("error", message, color=color)
     if hint:
         print_note("help", hint, color=color)

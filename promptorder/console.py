@@ -50,6 +50,14 @@ def render_report(report: Report, *, width: int, color: bool) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
+def printable(text: str) -> str:
+    """``text`` without what would steer a terminal: other white space as a space, the rest as U+FFFD.
+
+    Names of files, models and layouts come from outside. Line feeds stay.
+    """
+    return "".join(c if c.isprintable() or c == "\n" else " " if c.isspace() else "\ufffd" for c in text)
+
+
 def print_text(text: str, *, stream: TextIO | None = None) -> None:
     """Write text as it is, with characters that the stream cannot show replaced."""
     stream = stream or sys.stdout
@@ -62,17 +70,18 @@ def print_note(label: str, text: str, *, color: Color = "auto") -> None:
     """``label: text`` on standard error, such as an error, its help, or a note."""
     stream = sys.stderr
     styles = {"error": "\x1b[1;31m", "help": "\x1b[1;36m", "warning": "\x1b[1;33m", "note": "\x1b[1m"}
-    # Control characters in a message, which may quote a file name, must not reach the terminal.
-    clean = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
     start, end = (styles.get(label, ""), "\x1b[0m") if wants_color(color, stream) else ("", "")
-    print_text(f"{start}{label}:{end} {clean}\n", stream=stream)
+    print_text(f"{start}{label}:{end} {printable(text)}\n", stream=stream)
 
 
 class Progress(Protocol):
     """What a running comparison tells its watcher."""
 
-    def step(self, text: str, *, done: int, total: int, left_s: float | None) -> None:
-        """Something has begun; ``left_s`` is the time that is left, None while it is unknown."""
+    def step(self, text: str, *, done: int, total: int, left_s: float | None, part: bool = False) -> None:
+        """Something has begun, with ``part`` a whole part of the run.
+
+        ``left_s`` is the time that is left, None while it is unknown.
+        """
 
     def line(self, text: str) -> None:
         """Something has ended and is worth a line of its own."""
@@ -91,7 +100,7 @@ def progress(*, quiet: bool, color: Color) -> Iterator[Progress]:
 
 
 class _Silence:
-    def step(self, text: str, *, done: int, total: int, left_s: float | None) -> None:
+    def step(self, text: str, *, done: int, total: int, left_s: float | None, part: bool = False) -> None:
         pass
 
     def line(self, text: str) -> None:
@@ -99,23 +108,24 @@ class _Silence:
 
 
 class _Lines:
-    def step(self, text: str, *, done: int, total: int, left_s: float | None) -> None:
-        pass
+    def step(self, text: str, *, done: int, total: int, left_s: float | None, part: bool = False) -> None:
+        if part:
+            self.line(text if left_s is None else f"{text}; about {duration(left_s)} left")
 
     def line(self, text: str) -> None:
-        print_text(f"{text}\n", stream=sys.stderr)
+        print_text(f"{printable(text)}\n", stream=sys.stderr)
 
 
 class _Live:
     def __init__(self, display: object, task: object) -> None:
         self._display, self._task = display, task
 
-    def step(self, text: str, *, done: int, total: int, left_s: float | None) -> None:
-        left = "" if left_s is None else f"{duration(left_s)} left"
-        self._display.update(self._task, description=text, completed=done, total=total, left=left)  # type: ignore[attr-defined]
+    def step(self, text: str, *, done: int, total: int, left_s: float | None, part: bool = False) -> None:
+        left = "" if left_s is None else f"about {duration(left_s)} left"
+        self._display.update(self._task, description=_one_line(text), completed=done, total=total, left=left)  # type: ignore[attr-defined]
 
     def line(self, text: str) -> None:
-        self._display.console.print(text, markup=False, highlight=False, soft_wrap=True)  # type: ignore[attr-defined]
+        self._display.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)  # type: ignore[attr-defined]
 
 
 @contextmanager
@@ -164,14 +174,18 @@ def _console(stream: TextIO, *, width: int | None, color: bool) -> Console:
     )
 
 
+def _one_line(text: str) -> str:
+    return printable(text).replace("\n", " ")
+
+
 def _renderables(block: Block, width: int) -> Iterator[RenderableType]:
     from rich.text import Text
 
     match block:
         case Heading(text):
-            yield Text(text, style="bold")
+            yield Text(_one_line(text), style="bold")
         case Paragraph(text):
-            yield Text(text)
+            yield Text(_one_line(text))
         case Bullets(items):
             for item in items:
                 yield _hanging("-", item)
@@ -179,12 +193,19 @@ def _renderables(block: Block, width: int) -> Iterator[RenderableType]:
             yield _table(Table(columns, rows))
         case Bars(title, bars):
             yield Text(title)
-            label_width = max(len(bar.label) for bar in bars)
+            # Long names, as of files, leave room for a bar.
+            labels = [shorten(_one_line(bar.label), width // 2) for bar in bars]
+            label_width = max(len(label) for label in labels)
             text_width = max(len(bar.text) for bar in bars)
-            length = min(50, width - label_width - text_width - 6)
-            for bar in bars:
-                line = f"{bar.label:<{label_width}}  {bar.text:>{text_width}}  "
+            length = max(1, min(50, width - label_width - text_width - 6))
+            for label, bar in zip(labels, bars, strict=True):
+                line = f"{label:<{label_width}}  {bar.text:>{text_width}}  "
                 yield Text.assemble(line, (_bar(bar.value, length), "green"))
+
+
+def shorten(text: str, width: int) -> str:
+    """``text``, with its middle left out where it is longer than ``width``."""
+    return text if len(text) <= width else f"{text[: width // 2]}…{text[len(text) - (width - 1) // 2 :]}"
 
 
 def _bar(value: float | None, length: int) -> str:
@@ -202,8 +223,8 @@ def _hanging(mark: str, text: str) -> RenderableType:
 
     grid = RichTable.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
-    grid.add_column()
-    grid.add_row(mark, Text(text))
+    grid.add_column(overflow="fold")
+    grid.add_row(mark, Text(_one_line(text)))
     return grid
 
 
@@ -220,7 +241,7 @@ def _table(table: Table) -> RenderableType:
     for column in table.columns:
         rich_table.add_column(Text(column.title), justify=column.align, overflow="fold")
     for row in table.rows:
-        rich_table.add_row(*(Text(cell) for cell in row))
+        rich_table.add_row(*(Text(_one_line(cell)) for cell in row))
     return rich_table
 
 

@@ -28,6 +28,8 @@ class RunFile:
     """
 
     def __init__(self, path: Path | None, *, resume: bool) -> None:
+        if path is not None and path.is_dir():
+            raise OutputError(f"{path} is a folder", hint="name a file with --out")
         self.path = path
         self.partial = _unnamed(resume=resume) if path is None else path.with_name(f"{path.name}.partial")
         self.abandoned: list[Sample] = []
@@ -35,10 +37,9 @@ class RunFile:
         self.saved = 0
         try:
             self.partial.parent.mkdir(parents=True, exist_ok=True)
-            if path is not None and path.is_dir():
-                raise OutputError(f"{path} is a folder", hint="name a file with --out")
-            # Appending keeps what another run has written until the lock says that it is ours.
-            self._file: IO[str] = self.partial.open("a+", encoding="utf-8", newline="\n")
+            # Appending keeps what another run has written until the lock says that it is ours. A foreign
+            # file may hold any bytes; ours are ASCII.
+            self._file: IO[str] = self.partial.open("a+", encoding="utf-8", errors="replace", newline="\n")
         except OSError as error:
             raise _cannot_write(self.partial, error) from error
         self._lock()
@@ -105,7 +106,9 @@ class RunFile:
 
     def close(self) -> None:
         """Close and unlock; safe to call twice."""
-        self._file.close()
+        # What a full disk has refused is tried again here; the error that tells so has been raised already.
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     def _sort_out(self, questions: int) -> None:
         """Keep the blocks that are whole; what a broken one gave is kept apart."""
@@ -128,25 +131,29 @@ class RunFile:
 
     def _read(self) -> list[dict[str, Any]]:
         self._file.seek(0)
+        raw = self._file.readlines()
         lines = []
-        for line in self._file:
-            # A killed process may leave half a line at the end; what follows must start a new one.
-            with contextlib.suppress(json.JSONDecodeError):
+        for line in raw:
+            with contextlib.suppress(ValueError, RecursionError):
                 value = json.loads(line)
                 if isinstance(value, dict):
                     lines.append(value)
-            if not line.endswith("\n"):
-                self._file.write("\n")
-        if lines and lines[0].get("schema") != PARTIAL_SCHEMA:
+        # A killed process may leave half a line at the end, even of the header.
+        ours = lines[0].get("schema") == PARTIAL_SCHEMA if lines else _is_half_header(raw)
+        if not ours:
+            self.close()
             raise UsageError(
                 f"{self.partial} is not an unfinished run of promptorder",
                 hint="move it away, or choose another --out",
             )
+        if raw and not raw[-1].endswith("\n"):
+            self._file.write("\n")  # what follows must start a new line
         return lines
 
     def _write(self, value: Mapping[str, Any]) -> None:
         try:
-            self._file.write(json.dumps(value, ensure_ascii=False) + "\n")
+            # ASCII alone: half a character could not be read again, and an answer may hold half a surrogate pair.
+            self._file.write(json.dumps(value) + "\n")
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -176,7 +183,7 @@ def write_atomically(path: Path, text: str) -> None:
     temporary: str | None = None
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -190,6 +197,13 @@ def write_atomically(path: Path, text: str) -> None:
             with contextlib.suppress(OSError):
                 Path(temporary).unlink()
         raise _cannot_write(path, error) from error
+
+
+def _is_half_header(lines: Sequence[str]) -> bool:
+    """Whether this, without one whole line, can be a run file whose writer was killed at the first one."""
+    start = json.dumps({"schema": PARTIAL_SCHEMA}).removesuffix("}")
+    text = "".join(lines).strip()
+    return text.startswith(start) or start.startswith(text)
 
 
 def _is_whole(samples: Sequence[Sample], questions: int) -> bool:

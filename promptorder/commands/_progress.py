@@ -24,6 +24,7 @@ def watch(comparing: Comparing, display: Progress) -> None:
     left = TimeLeft(plan, comparing.expected)
     total = len(plan.layouts) * plan.repeats * len(plan.questions)
     done = 0
+    name_width = max(len(layout.name) for layout in plan.layouts)
     display.line(
         f"{len(plan.layouts)} layouts x {len(plan.questions)} questions x {plan.repeats} on {comparing.engine.info.model}, "
         f"context {comparing.engine.info.context_tokens}"
@@ -31,7 +32,8 @@ def watch(comparing: Comparing, display: Progress) -> None:
     for event in comparing.events():
         match event:
             case BlockStarted(layout=layout):
-                display.step(f"{layout}: loading the model", done=done, total=total, left_s=left.seconds())
+                text = f"{layout}: loading the model"
+                display.step(text, done=done, total=total, left_s=left.seconds(), part=True)
             case CallStarted(layout=layout, question=question, phase=phase):
                 what = "warm repeat" if phase is Phase.WARM_REPEAT else f"question {question}"
                 display.step(f"{layout}: {what}", done=done, total=total, left_s=left.seconds())
@@ -39,24 +41,22 @@ def watch(comparing: Comparing, display: Progress) -> None:
                 left.saw(sample)
                 if sample.phase in (Phase.FIRST, Phase.FOLLOW_UP):
                     done += 1
-                    display.line(_line(sample, done, total, left.seconds()))
+                    display.line(_line(sample, done, total, name_width))
 
 
-def _line(sample: Sample, done: int, total: int, left_s: float | None) -> str:
-    where = f"[{done:>{len(str(total))}}/{total}] {sample.layout}"
+def _line(sample: Sample, done: int, total: int, name_width: int) -> str:
+    where = f"[{done:>{len(str(total))}}/{total}] {sample.layout:<{name_width}}  question {sample.question}"
     if sample.repeat > 1:
-        where += f" (repeat {sample.repeat})"
-    where += f", question {sample.question}:"
-    rest = f"; about {duration(left_s)} left" if left_s is not None and done < total else ""
+        where += f", repeat {sample.repeat}"
     reply = sample.reply
     if reply is None:
-        return f"{where} failed, {sample.failure}{rest}"
-    text = f"{where} prefill {seconds(reply.prefill_ns)} s"
+        return f"{where}  failed: {sample.failure}"
+    text = f"{where}  prefill {seconds(reply.prefill_ns):>5} s"
     if reply.cached_tokens is not None and reply.prompt_tokens:
-        text += f", {reply.cached_tokens:,} of {reply.prompt_tokens:,} tokens reused"
-    elif reply.read_tokens is not None:
-        text += f", {reply.read_tokens:,} tokens read"
-    return text + rest
+        return f"{text}  {reply.cached_tokens:>6,} of {reply.prompt_tokens:,} reused"
+    if reply.read_tokens is not None:
+        return f"{text}  {reply.read_tokens:>6,} tokens read"
+    return text
 
 
 def dry_run_report(comparing: Comparing) -> Report:

@@ -72,7 +72,7 @@ class Layout:
             "date": now.strftime("%Y-%m-%d"),
         }
         messages: list[Message] = []
-        start = (0, 0)
+        start, placed = (0, 0), False
         sections: tuple[tuple[Role, str], ...] = (("system", self.system), ("user", self.user))
         for role, template in sections:
             text, at = _fill(template, values)
@@ -80,8 +80,8 @@ class Layout:
                 continue
             if nonce and not messages:
                 text, at = f"{nonce}\n{text}", at + len(nonce) + 1 if at >= 0 else at
-            if at >= 0:
-                start = (len(messages), at)
+            if at >= 0 and not placed:
+                start, placed = (len(messages), at), True
             messages.append(Message(role, text))
         return Prompt(tuple(messages), start, len(document))
 

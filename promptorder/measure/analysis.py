@@ -42,21 +42,22 @@ def analyse(samples: Sequence[Sample], layouts: Sequence[str], expected: Expecte
     ``expected`` holds, for each layout, one expectation a question, in order; it may lack a layout.
     """
     caveats: list[Caveat] = []
+    totals: dict[str, list[int]] = {}
     results = tuple(
-        _layout(name, [s for s in samples if s.layout == name], expected.get(name, ()), caveats)
+        _layout(name, [s for s in samples if s.layout == name], expected.get(name, ()), caveats, totals)
         for name in layouts
     )
-    totals = {
-        result.name: [s.total_ns for s in _counting(result.samples) if s.total_ns is not None]
-        for result in results
-        if result.verdict is not Verdict.VOID
-    }
     return Analysis(results, clearly_lowest(totals), tuple(caveats))
 
 
 def _layout(
-    name: str, samples: Sequence[Sample], expected: Sequence[Expectation], caveats: list[Caveat]
+    name: str,
+    samples: Sequence[Sample],
+    expected: Sequence[Expectation],
+    caveats: list[Caveat],
+    totals: dict[str, list[int]],
 ) -> LayoutResult:
+    """One layout's figures; its caveats, and the total times of the follow-ups that count, are added."""
     repeats = sorted({sample.repeat for sample in samples})
     blocks = [[s for s in samples if s.repeat == repeat] for repeat in repeats]
     measured: list[SampleResult] = []
@@ -70,6 +71,7 @@ def _layout(
     followups = [r for r in measured if r.sample.phase is Phase.FOLLOW_UP and _place(r.sample) not in void]
     firsts = [r for r in measured if r.sample.phase is Phase.FIRST and _place(r.sample) not in void]
     valid = [r for r in followups if r.sample.reply is not None]
+    totals[name] = [r.total_ns for r in valid if r.total_ns is not None]
     fraction = median_estimate([_fraction(r) for r in valid])
     if contradicted:
         caveats.append(_disagreement(name, contradicted))
@@ -192,10 +194,6 @@ def _expected_reuse(expected: Sequence[Expectation]) -> int | None:
     return median_whole(due.shared_tokens for due in expected[1:])
 
 
-def _counting(samples: Sequence[SampleResult]) -> list[SampleResult]:
-    return [s for s in samples if s.sample.phase is Phase.FOLLOW_UP and s.sample.reply is not None]
-
-
 def _broken(
     name: str, block: Sequence[Sample], results: Sequence[SampleResult], caveats: list[Caveat]
 ) -> set[tuple[int, int]]:
@@ -235,7 +233,8 @@ def _broken(
         )
     if any(s.phase is Phase.FIRST and s.failure is not None for s in block):
         return {_place(s) for s in block}
-    return {_place(s) for s in (*failed, *reloaded, *cut)}
+    # A warm repeat stands at the place of the last follow-up, which does not fail with it.
+    return {_place(s) for s in (*failed, *reloaded, *cut) if s.phase is not Phase.WARM_REPEAT}
 
 
 def _loaded_again(sample: Sample, load_ns: int | None) -> bool:

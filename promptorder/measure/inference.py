@@ -43,10 +43,12 @@ def infer_reused(
     time does not contradict it. A contradiction leaves the estimate as the time gives it and returns
     False. The estimate is unknown where the anchors lie too close together.
     """
-    if anchors.cold_ns < MIN_CONTRAST * anchors.warm_ns or anchors.cold_tokens < 2:
+    if anchors.cold_tokens < 2:
         return UNKNOWN, True
     # The cold anchor belongs to a prompt of nearly the same length; scale it to this one's.
     cold_ns = anchors.cold_ns * prompt_tokens / anchors.cold_tokens
+    if min(cold_ns, anchors.cold_ns) < MIN_CONTRAST * anchors.warm_ns or cold_ns <= anchors.warm_ns:
+        return UNKNOWN, True
     span_ns = cold_ns - anchors.warm_ns
 
     def read(time_ns: float, attention: float) -> float:

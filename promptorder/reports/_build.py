@@ -55,11 +55,12 @@ def _subject(comparison: Comparison) -> str:
     version = f" {engine.version}" if engine.version else ""
     tokens = [s.prompt_tokens for layout in comparison.layouts for s in layout.samples if s.prompt_tokens]
     size = f", prompts of about {max(tokens):,} tokens" if tokens else ""
+    name = "standard input" if document.path == "-" else document.path
     pages = ""
     if document.pages:
         pages = ", pages " + ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in document.pages)
     return (
-        f"{document.path}{pages} with {count(len(comparison.questions), 'question')}{size}, on {engine.model} "
+        f"{name}{pages} with {count(len(comparison.questions), 'question')}{size}, on {engine.model} "
         f"({engine.name}{version}, context {engine.context_tokens or 0:,})"
     )
 

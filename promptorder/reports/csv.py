@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from promptorder.console import printable
 from promptorder.contracts.comparison import to_json
 from promptorder.model.comparison import Comparison
 
 SUMMARY = "one row a call, for spreadsheets"
 # A spreadsheet runs a cell that starts like this as a formula; a quote in front makes it text.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@")
 
 
 def render(comparison: Comparison, *, width: int, color: bool) -> str:
@@ -32,6 +33,8 @@ def render(comparison: Comparison, *, width: int, color: bool) -> str:
 
 
 def _safe(value: object) -> object:
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return "'" + value
-    return value
+    if not isinstance(value, str):
+        return value
+    # A lone carriage return would break the row for some readers.
+    text = printable(value.replace("\r\n", "\n"))
+    return "'" + text if text.lstrip().startswith(_FORMULA_STARTS) else text

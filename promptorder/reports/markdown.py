@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from promptorder.console import printable
 from promptorder.model.comparison import Comparison
 from promptorder.model.report import Bars, Block, Bullets, Heading, Paragraph, Table
 from promptorder.reports._build import build_report
 
 SUMMARY = "for a pull request or a wiki"
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
+_LIST_START = re.compile(r"^(\d*)([-+=.)])")
 
 
 def render(comparison: Comparison, *, width: int, color: bool) -> str:
@@ -24,9 +26,9 @@ def _block(block: Block) -> Iterator[str]:
         case Heading(text):
             yield f"### {_escape(text)}"
         case Paragraph(text):
-            yield _escape(text)
+            yield _prose(text)
         case Bullets(items):
-            yield from (f"- {_escape(item)}" for item in items)
+            yield from (f"- {_prose(item)}" for item in items)
         case Table(columns, rows):
             yield "| " + " | ".join(_escape(column.title) for column in columns) + " |"
             yield "|" + "|".join(" ---: " if column.align == "right" else " --- " for column in columns) + "|"
@@ -36,5 +38,9 @@ def _block(block: Block) -> Iterator[str]:
     yield ""
 
 
+def _prose(text: str) -> str:
+    return _LIST_START.sub(r"\1\\\2", _escape(text))
+
+
 def _escape(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\1", " ".join(printable(text).split()))
