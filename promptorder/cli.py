@@ -16,7 +16,7 @@ import click
 from promptorder._version import __version__
 from promptorder.errors import OutputError, PromptorderError
 from promptorder.plugins import Registry
-from promptorder.settings import Settings, check_keys, load_settings
+from promptorder.settings import Key, Kind, check_keys, load_settings
 
 if TYPE_CHECKING:
     from promptorder.console import Color
@@ -37,9 +37,6 @@ class _Commands(click.Group):
         if name not in COMMANDS.names():
             return None
         command: click.Command = COMMANDS.load(name).command
-        if isinstance(ctx.obj, Settings):
-            known = {_spelled(p): p.name for p in command.params if isinstance(p, click.Option) and p.name}
-            ctx.default_map = {**(ctx.default_map or {}), name: check_keys(ctx.obj, name, known)}
         return command
 
     def resolve_command(
@@ -72,7 +69,13 @@ def cli(ctx: click.Context, color: str, config: str | None, show_settings: bool)
     A server reuses the longest start that a prompt shares with an earlier one. So put what stays the
     same first and what changes last: promptorder shows what your order costs.
     """
-    ctx.obj = load_settings(config, Path.cwd())
+    ctx.obj = settings = load_settings(config, Path.cwd())
+    # click has found the command by now, and reads its options after this.
+    name = ctx.invoked_subcommand
+    if name is not None:
+        options = [p for p in COMMANDS.load(name).command.params if isinstance(p, click.Option)]
+        known = {_spelled(option): Key(option.name, _kind(option)) for option in options if option.name}
+        ctx.default_map = {name: check_keys(settings, name, known)}
     ctx.meta["promptorder.color"] = color
     ctx.meta["promptorder.show_settings"] = show_settings
 
@@ -160,3 +163,13 @@ def _usage_hint(error: click.ClickException) -> str:
 def _spelled(option: click.Option) -> str:
     longest = max(option.opts, key=len)
     return longest.lstrip("-")
+
+
+def _kind(option: click.Option) -> Kind:
+    if option.multiple:
+        return "a list of texts"
+    if option.is_flag:
+        return "true or false"
+    if isinstance(option.type, click.types.IntParamType):
+        return "a whole number"
+    return "a number" if isinstance(option.type, click.types.FloatParamType) else "a text"

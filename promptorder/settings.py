@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from promptorder.errors import UsageError
 
@@ -36,10 +37,21 @@ def load_settings(config: str | None, folder: Path) -> Settings:
     return Settings()
 
 
-def check_keys(settings: Settings, command: str, known: dict[str, str]) -> dict[str, Any]:
-    """The values of a command's table under its parameter names; raises UsageError for an unknown key.
+Kind = Literal["a text", "a whole number", "a number", "true or false", "a list of texts"]
 
-    ``known`` maps each key as people write it (``num-ctx``) to the parameter's name (``num_ctx``).
+
+class Key(NamedTuple):
+    """A setting's parameter, and what TOML must give for it."""
+
+    parameter: str
+    kind: Kind
+
+
+def check_keys(settings: Settings, command: str, known: Mapping[str, Key]) -> dict[str, Any]:
+    """The values of a command's table under its parameter names.
+
+    ``known`` has each key as people write it (``num-ctx``). Raises UsageError for an unknown key and
+    for a value of another kind.
     """
     values: dict[str, Any] = {}
     for key, value in settings.tables.get(command, {}).items():
@@ -51,8 +63,32 @@ def check_keys(settings: Settings, command: str, known: dict[str, str]) -> dict[
                 f"{settings.path}: unknown setting {key!r} in [tool.promptorder.{command}]",
                 hint=f"{meant}there are: {', '.join(sorted(known))}",
             )
-        values[known[spelled]] = value
+        parameter, kind = known[spelled]
+        if kind == "a list of texts" and isinstance(value, str):
+            value = [value]  # noqa: PLW2901 - one text is a list of one
+        if not _is(value, kind):
+            raise UsageError(
+                f"{settings.path}: {key} in [tool.promptorder.{command}] must be {kind}",
+                hint=f"mend it there; `promptorder {command} --help` explains --{spelled}",
+            )
+        values[parameter] = value
     return values
+
+
+def _is(value: object, kind: Kind) -> bool:
+    if isinstance(value, bool):
+        return kind == "true or false"
+    match kind:
+        case "a text":
+            return isinstance(value, str)
+        case "a whole number":
+            return isinstance(value, int)
+        case "a number":
+            return isinstance(value, int | float)
+        case "a list of texts":
+            return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        case _:
+            return False
 
 
 def _read(path: Path) -> Settings | None:

@@ -170,7 +170,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     _print(result, options["format_"], color)
     if settings.out is not None:
         note(f"the run is in {settings.out}")
-    return _gate(result, gates)
+    return _gate(result, gates) or _all_failed(result)
 
 
 def _settings(options: dict[str, Any]) -> CompareSettings:
@@ -309,6 +309,17 @@ def _gate(result: Comparison, gates: dict[str, float]) -> int:
             )
             code = code or 5
     return code
+
+
+def _all_failed(result: Comparison) -> int:
+    """4 where not one reply came whole: then nothing was measured at all."""
+    from promptorder.console import print_note
+
+    if any(sample.sample.reply for layout in result.layouts for sample in layout.samples):
+        return 0
+    print_note("error", "not one reply came whole, so nothing was measured")
+    print_note("help", "try the model by hand (`ollama run`); the server's log says more")
+    return 4
 
 
 @contextmanager

@@ -302,13 +302,18 @@ class OllamaEngine:
             pause_s = min(0.25, pause_s * 1.5)
 
     def _notes(self) -> Iterator[str]:
-        if self._found is None:
-            return
-        name = self._found.get("name", self._model)
-        if self._cold == "unload":
+        """A word before somebody's loaded model loses its cache or its place."""
+        if self._found is not None and self._cold == "unload":
             yield (
-                f"{name} is loaded on this server. It is unloaded before each layout, which drops its cache "
-                "for whoever uses it, and loaded again at the end."
+                f"{_name(self._found)} is loaded on this server. It is unloaded before each layout, which drops its "
+                "cache for whoever uses it, and loaded again at the end."
+            )
+        others = [_name(entry) for entry in self._client.get("/api/ps").get("models") or ()]
+        others = [name for name in others if self._found is None or name != _name(self._found)]
+        if others:
+            yield (
+                f"other models are loaded ({', '.join(others)}): the server may unload them to make room, and what "
+                "they do meanwhile slows the measurement"
             )
 
     def _count(
