@@ -57,6 +57,8 @@ class RunFile:
                 f"{self.partial} holds an unfinished run",
                 hint=f"go on with it by --resume, or delete {self.partial} to start anew",
             )
+        if not resume:
+            self._lines = []  # a header alone binds nobody
 
     def begin(self, header: Mapping[str, Any], questions: int) -> list[Sample]:
         """Write the header, or compare it with the one that is there; returns samples of whole blocks.

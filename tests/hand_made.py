@@ -51,7 +51,12 @@ def due(prompt: int = 1000, shared: int = 0, before: int = 50, document: int = 9
 
 
 def counted(
-    layout: str, cached: Sequence[int], *, prompt: int = 1000, answer: str = "42.", follow_up_ns: int = 30_000_000
+    layout: str,
+    cached: Sequence[int],
+    *,
+    prompt: int = 1000,
+    answer: str = "42.",
+    follow_up_ns: int = 30_000_000,
 ) -> tuple[SampleResult, ...]:
     """Results of an engine that counts: the first question cold, then one for each of ``cached``."""
     results = []

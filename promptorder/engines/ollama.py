@@ -41,7 +41,8 @@ _SHORT_CALL_LIMIT_S = 60.0
 _FIRST_CALL_LIMIT_S = 900.0
 _SAMPLE_CHARACTERS = 1500
 _SHORT_CHARACTERS = 4000
-_FILLER = "\n" + "word " * 600
+_FILLER_WORD = "word "  # at least a token each
+_FILLER_MARGIN = 64
 _PROBE_LIMIT_S = 5.0
 
 
@@ -113,7 +114,7 @@ class OllamaEngine:
         self._cold: Cold = options.cold or ("nonce" if goes_to else "unload")
         self._info = EngineInfo(
             name="ollama",
-            version=version_text or None,
+            version=None if version_text in ("", "0.0.0") else version_text,
             model=self._model,
             model_digest=listed.get("digest"),
             max_context_tokens=_context_length(shown),
@@ -139,6 +140,9 @@ class OllamaEngine:
         if not self._can_answer_unread():
             return None
         body = {**self._chat_body(prompt), "stream": False, "_debug_render_only": True}
+        if self._info.context_tokens is None:
+            body["options"]["num_ctx"] = self._loaded_context or _COUNTING_CONTEXT
+        self._touched = True  # rendering loads the model, though it does not run it
         reply = self._client.post("/api/chat", body)
         rendered = (reply.get("_debug_info") or {}).get("rendered_template")
         return str(rendered) if rendered is not None else None
@@ -161,8 +165,7 @@ class OllamaEngine:
 
     def use_context(self, tokens: int) -> None:
         """Fix ``num_ctx``. With the nonce, a loaded context that is large enough is kept as it is."""
-        if self._cold == "nonce" and self._found is not None:
-            tokens = max(tokens, int(self._found.get("context_length") or 0))
+        tokens = max(tokens, self._kept_context or 0)
         self._info = replace(self._info, context_tokens=tokens)
 
     def start_block(self) -> Reply:
@@ -280,6 +283,17 @@ class OllamaEngine:
                 return dict(entry)
         return None
 
+    @property
+    def _loaded_context(self) -> int | None:
+        """The context with which the model was found loaded; None where it was not, or the server does not tell."""
+        length = (self._found or {}).get("context_length")
+        return int(length) if length else None
+
+    @property
+    def _kept_context(self) -> int | None:
+        """That context where the model is not ours to unload: another one would reload it, its cache gone."""
+        return self._loaded_context if self._cold == "nonce" else None
+
     def _unload(self) -> None:
         self._client.limit_wait(_UNLOAD_LIMIT_S)
         deadline = time.monotonic() + _UNLOAD_LIMIT_S
@@ -322,13 +336,14 @@ class OllamaEngine:
         """Count what ``content`` sends by having it refused; ``content`` takes a text to add at its end."""
         if not self._can_answer_unread():
             return self._estimate(text)
-        if len(text) > _SHORT_CHARACTERS:
+        if len(text) > _SHORT_CHARACTERS and self._kept_context is None:
             count = self._refused(path, content(""))
             return TokenCount(count, exact=True) if count is not None else self._estimate(text)
         # A short text would be read instead of refused: make it long, and take the filler off again.
+        filler = "\n" + _FILLER_WORD * ((self._kept_context or _COUNTING_CONTEXT) + _FILLER_MARGIN)
         if self._filler_tokens is None:
-            self._filler_tokens = self._refused("/api/generate", {"raw": True, "prompt": _FILLER})
-        padded = self._refused(path, content(_FILLER))
+            self._filler_tokens = self._refused("/api/generate", {"raw": True, "prompt": filler})
+        padded = self._refused(path, content(filler))
         if padded is None or self._filler_tokens is None:
             return self._estimate(text)
         return TokenCount(max(1, padded - self._filler_tokens), exact=not whole)
@@ -342,7 +357,11 @@ class OllamaEngine:
             "stream": False,
             "truncate": False,
             "keep_alive": KEEP_ALIVE,
-            "options": {"num_ctx": _COUNTING_CONTEXT, "num_predict": 1, "temperature": 0},
+            "options": {
+                "num_ctx": self._kept_context or _COUNTING_CONTEXT,
+                "num_predict": 1,
+                "temperature": 0,
+            },
         }
         if self._info.can_think:
             body["think"] = False
@@ -370,7 +389,8 @@ class OllamaEngine:
     def _probe(self) -> None:
         """Ask a server of unknown version by a few tokens what it can do and what it counts."""
         body = self._body({"messages": [{"role": "user", "content": "hi"}], "stream": False})
-        body["options"]["num_predict"] = 1
+        body["options"] |= {"num_ctx": self._loaded_context or _COUNTING_CONTEXT, "num_predict": 1}
+        self._touched = True
         reply = self._client.post("/api/chat", {**body, "_debug_render_only": True})
         self._answers_unread = "_debug_info" in reply
         text = "one two three four five six seven eight nine ten eleven twelve"
@@ -388,7 +408,11 @@ class OllamaEngine:
                 "prompt": text,
                 "stream": False,
                 "keep_alive": KEEP_ALIVE,
-                "options": {"num_ctx": num_ctx, "num_predict": 1, "temperature": 0},
+                "options": {
+                    "num_ctx": self._kept_context or num_ctx,
+                    "num_predict": 1,
+                    "temperature": 0,
+                },
             },
         )
         return _whole(reply, "prompt_eval_count")

@@ -11,5 +11,6 @@ SUMMARY = "for programs"
 
 
 def render(comparison: Comparison, *, width: int, color: bool) -> str:
-    """One JSON object, indented."""
-    return json.dumps(to_json(comparison), ensure_ascii=False, indent=2) + "\n"
+    """One JSON object, indented; what cannot be printed is escaped, and readers get it back as it was."""
+    text = json.dumps(to_json(comparison), ensure_ascii=False, indent=2) + "\n"
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

@@ -89,7 +89,9 @@ def test_what_a_report_defines(name: str) -> None:
     assert module.SUMMARY
     signature = inspect.signature(module.render)
     assert list(signature.parameters) == ["comparison", "width", "color"]
-    assert all(signature.parameters[each].kind is inspect.Parameter.KEYWORD_ONLY for each in ("width", "color"))
+    assert all(
+        signature.parameters[each].kind is inspect.Parameter.KEYWORD_ONLY for each in ("width", "color")
+    )
     text = module.render(hand_made.comparison(), width=80, color=False)
     assert isinstance(text, str)
     assert text.endswith("\n")
@@ -114,7 +116,7 @@ def test_every_option_has_help(name: str) -> None:
 
 def test_names_come_without_imports() -> None:
     assert Registry("promptorder.layouts", "layout").names() == sorted(LAYOUTS.names())
-    assert not any(name.startswith("-") or name.startswith("_") for name in LAYOUTS.names())
+    assert not any(name.startswith(("-", "_")) for name in LAYOUTS.names())
 
 
 def test_an_unknown_plug_in_gets_a_suggestion() -> None:

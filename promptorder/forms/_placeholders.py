@@ -1,0 +1,109 @@
+"""Placeholders in text: which parts of it a program fills in.
+
+All the syntaxes at once, because a text file does not say which program reads it: ``{x}``, ``{{x}}``, ``{{{x}}}``, ``${x}``,
+``$x``, ``%(x)s``, ``<%= x %>``, ``{{$x}}``, ``{{#x#}}``, ``[[x]]`` is not one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from promptorder.model.lint import COMPUTED, STATIC, VARIABLE, Segment
+
+_NAME = r"[A-Za-z_][\w.\-]*(?:\[[^\]\n{}]{1,40}\])*"
+_PATTERN = re.compile(
+    rf"""
+    (?P<escaped>\\\{{\{{.*?\}}\}} | \\\$\{{[^}}\n]*\}} | \{{\{{'\{{\{{'\}}\}})
+  | \{{\{{\{{?[~&]?\s*(?P<double>[^{{}}\n]{{1,200}}?)\s*~?\}}\}}\}}?
+  | \$\{{\s*(?P<dollar>[^{{}}\n]{{1,200}}?)\s*\}}
+  | <%[=\-]\s*(?P<erb>[^%\n]{{1,200}}?)\s*-?%>
+  | %\((?P<percent>\w+)\)[-\#0\ +]*\d*(?:\.\d+)?[sdrif]
+  | (?<![\\{{\w$])\{{\s*(?P<single>{_NAME})(?:![rsa])?(?::[^{{}}\n]{{0,40}})?\s*\}}(?!\}})
+  | (?<![\w$\\])\$(?P<bare>[A-Za-z_]\w*)\b(?![\w(.])
+    """,
+    re.VERBOSE,
+)
+_CALL = re.compile(r"([A-Za-z_$][\w.$]*)\s*\(")
+_CLOCK_CALL = re.compile(
+    r"(?<![\w.])(?:\$?now|today|utcnow|strftime_now|current_?date(?:time)?|current_?time(?:stamp)?|timestamp|"
+    r"datetime\.(?:now|utcnow|today)|date\.today|time\.time|new Date|Date\.now)\s*\(|"
+    r"(?<![\w.])(?:\$now|\$today|utcnow|now|today|currentDate|currentTime)\b|strftime_now|\|\s*(?:strftime|now)\b",
+    re.IGNORECASE,
+)
+_RANDOM_CALL = re.compile(
+    r"\b(?:uuid4|uuid|random\w*|shuffle|sample|randint|nanoid|\$randomUUID|guid|\$guid|randomUUID)\s*\(|\{\{\s*\$(?:guid|random\w*)"
+    r"|\|\s*(?:shuffle|random)\b",
+    re.IGNORECASE,
+)
+_FENCED = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def split(
+    text: str,
+    start: int = 0,
+    *,
+    role: str = "prompt",
+    code_is_text: bool = True,
+    syntaxes: frozenset[str] = frozenset(("double", "dollar", "erb", "percent", "single", "bare")),
+) -> Iterator[Segment]:
+    """Cut ``text``, which stands in the file at ``start`` as it is, into static text and placeholders.
+
+    With ``code_is_text``, what stands in a fenced block is documentation and not a placeholder.
+    """
+    quiet = [match.span() for match in _FENCED.finditer(text)] if code_is_text and "\n" in text else []
+    last = 0
+    for match in _PATTERN.finditer(text):
+        syntax = match.lastgroup or "escaped"
+        if syntax == "escaped" or syntax not in syntaxes:
+            continue
+        if any(a <= match.start() < b for a, b in quiet) or _in_backticks(text, match.start(), match.end()):
+            continue
+        segment = placeholder(match[0], match[syntax], start + match.start(), role)
+        if segment is None:
+            continue
+        if match.start() > last:
+            yield static(text[last : match.start()], start + last, role)
+        yield segment
+        last = match.end()
+    if last < len(text):
+        yield static(text[last:], start + last, role)
+
+
+def static(text: str, start: int, role: str) -> Segment:
+    """Static text that stands in the file as it is."""
+    return Segment(text, start, start + len(text), role, STATIC)
+
+
+def placeholder(source: str, inside: str, start: int, role: str) -> Segment | None:
+    """The segment of one placeholder, or None where it is none (a comment, a partial, a closing tag)."""
+    end = start + len(source)
+    inside = inside.strip()
+    if not inside or inside[0] in "!/>^&" or inside.startswith(("else", "end")):
+        return None
+    if inside[0] in "#@" and not inside.endswith("#"):
+        return None
+    inside = inside.strip("#@ ")
+    kind, changes = judge(inside)
+    name = re.split(r"[|(\s]", inside, maxsplit=1)[0].lstrip("$=")
+    origin = COMPUTED if kind or "(" in inside else VARIABLE
+    return Segment(source, start, end, role, origin, name, kind, changes)
+
+
+def judge(expression: str) -> tuple[str, str]:
+    """The kind of a template's expression, where it reads a clock or draws at random."""
+    if _CLOCK_CALL.search(expression):
+        by_day = re.search(r"today|date", expression, re.IGNORECASE) and not re.search(
+            r"%[HMSXcTf]|time|now|HH|mm", expression
+        )
+        return "template-clock", "day" if by_day else "request"
+    if _RANDOM_CALL.search(expression):
+        return "random-call", "request"
+    return "", ""
+
+
+def _in_backticks(text: str, start: int, end: int) -> bool:
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    after = text[end : line_end if line_end >= 0 else len(text)]
+    return text.count("`", line_start, start) % 2 == 1 and "`" in after

@@ -1,0 +1,124 @@
+"""Whether a date or an id in fixed text is a value that was filled in, or an example that stays.
+
+The same characters mean both: a clock on top of a prompt changes with every request, a date in a changelog never. What
+tells them apart is the wording around them, their precision, their place, and whether more of the same kind stand nearby.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_CUE = re.compile(
+    r"\b(?:now|today|currently|current (?:time|date|day|datetime|timestamp|moment)|current_?(?:time|date)|time|date|clock|timestamp|"
+    r"datetime|as of|rendered|generated|asked|opened|started|requested|received|logged|snapshot|moment|day of|"
+    r"wall clock|it is|built at|sent|issued at|fetched|utc|weekday|shift|session|"
+    r"heute|jetzt|uhrzeit|datum|aktuell\w*|stand|aujourd'hui|heure|maintenant|nous sommes|hoy|ahora|fecha|hora|"
+    r"hoje|agora|data|oggi|adesso|ora|vandaag|nu|nå|idag|i dag|dzi[sś]|teraz|сегодня|сейчас|время|дата|bugün|şimdi)\b"
+    r"|今日|本日|現在|今天|现在|目前|時刻|时间|日付|日期|오늘|현재|지금|اليوم|الآن|आज|अभी",
+    re.IGNORECASE,
+)
+_STRONG_CUE = re.compile(
+    r"\b(?:now|today|current\w*|it is|as of|clock|timestamp|rendered|generated|heute|jetzt|uhrzeit|aktuell\w*|aujourd'hui|"
+    r"maintenant|hoy|ahora|hoje|agora|oggi|adesso|vandaag|сегодня|сейчас|bugün)\b|今日|本日|現在|今天|现在|오늘|현재|지금|الآن|आज",
+    re.IGNORECASE,
+)
+_EXAMPLE = re.compile(
+    r"\b(?:e\.g\.|for example|for instance|examples?|sample|such as|like this|released?|changelog|version|v\d+\.\d+|"
+    r"published|effective|since|until|before|after|valid|deadline|born|founded|established|copyright|updated|modified|"
+    r"revised|revision|amended|expires?|due|between|from .{0,40} to|cutoff|cut-off|knowledge|schema|format|iso ?8601|"
+    r"yyyy|rfc ?\d+|created_at|was|were|in effect|beispiel|exemple|ejemplo|例|示例)\b"
+    r"|©|->|=>|→",
+    re.IGNORECASE,
+)
+_EXAMPLE_HEADING = re.compile(
+    r"change ?log|release|history|example|sample|few.?shot|version|reference|appendix|schedule|calendar|holidays|timeline|news|"
+    r"documentation|api|faq",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_SHAPE = re.compile(r"\d")
+HEAD_LINES = 5
+"""A value in the first lines of a prompt is where programs put a clock or an id."""
+
+
+class Around:
+    """One static text, asked about the places in it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def line(self, offset: int) -> str:
+        """The line that holds an offset."""
+        start, end = self._line_bounds(offset)
+        return self.text[start:end]
+
+    def line_number(self, offset: int) -> int:
+        """Lines with text before the one of ``offset``, so 0 is the first."""
+        return sum(1 for line in self.text[:offset].split("\n")[:-1] if line.strip())
+
+    def is_example(self, start: int, end: int) -> bool:
+        """In code, in quotes, under a heading for examples, beside words that introduce one, or one of a series."""
+        line_start, line_end = self._line_bounds(start)
+        line = self.text[line_start:line_end]
+        before, after = self.text[line_start:start], self.text[end:line_end]
+        if before.count("`") % 2 or (before.count('"') % 2 and '"' in after):
+            return True
+        if len(_FENCE.findall(self.text, 0, start)) % 2:
+            return True
+        outside = before + " " + after
+        if _EXAMPLE.search(outside) and not _STRONG_CUE.search(before):
+            return True
+        if _EXAMPLE_HEADING.search(self._heading(line_start)) and not _STRONG_CUE.search(before):
+            return True
+        return self._is_one_of_a_series(line, line_start)
+
+    def score(self, start: int, end: int, *, precise: bool) -> int:
+        """How much speaks for a value that was filled in; 2 and more is a finding."""
+        line_start, line_end = self._line_bounds(start)
+        before = self.text[line_start:start]
+        rest = self.text[end:line_end]
+        number = self.line_number(start)
+        points = 0
+        if _STRONG_CUE.search(before) or _STRONG_CUE.search(rest[:40]):
+            points += 3
+        elif _CUE.search(before) or _CUE.search(rest[:20]):
+            points += 2
+        if number < HEAD_LINES:
+            points += 1
+        if number == 0:
+            points += 1
+        if precise:
+            points += 1
+        return points
+
+    def _line_bounds(self, offset: int) -> tuple[int, int]:
+        start = self.text.rfind("\n", 0, offset) + 1
+        end = self.text.find("\n", offset)
+        return start, len(self.text) if end < 0 else end
+
+    def _heading(self, offset: int) -> str:
+        """The nearest line above that looks like a heading: ``# ...``, ``...:`` or ``=== ... ===``, within 30 lines."""
+        lines = self.text[max(0, offset - 3000) : offset].split("\n")[:-1]
+        for line in reversed(lines[-30:]):
+            stripped = line.strip()
+            if stripped.startswith(("#", "==", "--- ")) or (stripped.endswith(":") and len(stripped) < 60):
+                return stripped
+        return ""
+
+    def _is_one_of_a_series(self, line: str, line_start: int) -> bool:
+        """Two other lines of the same shape stand near: a list, a table, few-shot examples."""
+        shape = _shape(line)
+        if not shape:
+            return False
+        near = self.text[max(0, line_start - 1500) : line_start + len(line) + 1500].split("\n")
+        return sum(1 for other in near if _shape(other) == shape) >= 3
+
+
+@lru_cache(maxsize=1024)
+def _shape(line: str) -> str:
+    """A line's start without its words and digits: alike for the entries of one list."""
+    if not _SHAPE.search(line):
+        return ""
+    head = re.sub(r"\d+", "0", line.strip()[:32])
+    return re.sub(r"[^\W\d_]+", "a", head)[:14]

@@ -1,0 +1,70 @@
+"""An id that is new in each request or session stands in front of static text.
+
+What it does: finds UUIDs, ULIDs, nonces, hashes and ids such as ``req_8Kd02mZq1vB7`` in prompt text, and placeholders
+whose name says that they hold one.
+
+Why it costs: no two requests share an id, so nothing behind it can be reused.
+
+Example::
+
+    [request 5f0c2a9e-71b4-4c1e-9d55-0b8a3f6d2e10]
+    You are the help desk of a ferry line. (400 tokens of rules)
+
+Use instead: send the id as metadata or as a header, which are no part of the prompt; or write it at the end.
+
+When it is fine to ignore: the id is on purpose, as in a load generator that must not hit the cache.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from promptorder.lint._context import Around
+from promptorder.lint.engine import Found
+
+CODE = "PO111"
+CHANGES = "request"
+SEVERITY = "error"
+WORTH = 40
+TIP = "Keep ids out of the prompt (metadata, headers), or put them last."
+KINDS = ("request-id",)
+
+_UUID = r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
+_ULID = r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"
+_PREFIXED = r"\b(?:req|request|sess|session|run|trace|span|msg|conv|thread|chat|call|txn|evt|job|corr|inv)[_-][A-Za-z0-9]*\d[A-Za-z0-9]{5,}\b"
+_NAMED = (
+    r"\b(?:nonce|cache[- ]?bust(?:er|ing)?|salt|request|session|trace|span|run|correlation|conversation|build|checksum|hash|"
+    r"digest|etag|commit|sha)(?:[ _-]?(?:id|key|hash|nonce|no\.?|number))?\s{0,2}[:=#]?\s{0,2}[\"'`(\[]?[0-9a-f]{8,64}\b"
+)
+TRIGGERS = (_UUID, _ULID, _PREFIXED, _NAMED)
+_ANY = re.compile(
+    f"(?P<uuid>(?i:{_UUID}))|(?P<ulid>{_ULID})|(?P<prefixed>(?i:{_PREFIXED}))|(?P<named>(?i:{_NAMED}))"
+)
+_CUE = re.compile(
+    r"(?:request|req|session|trace|span|run|nonce|conversation|thread|correlation|invocation|\bid|x-[a-z-]+|tag|ref)\b[^\n]{0,24}$",
+    re.IGNORECASE,
+)
+_HEX = re.compile(r"[0-9a-f]{8,64}$", re.IGNORECASE)
+_SESSION = re.compile(r"session|sess|conversation|thread|chat|folder|dir|path|/", re.IGNORECASE)
+
+
+def literals(text: str, around: Around) -> Iterator[Found]:
+    """Ids in static text."""
+    for match in _ANY.finditer(text):
+        start, end = match.span()
+        if match.lastgroup == "named":
+            value = _HEX.search(match[0])
+            if value is None or not any(c.isdigit() for c in value[0]):
+                continue
+            start += value.start()
+        if match.lastgroup == "ulid" and not any(c.isdigit() for c in match[0][1:]):
+            continue
+        if around.is_example(start, end):
+            continue
+        before = text[max(0, start - 48) : start].rsplit("\n", 1)[-1]
+        points = around.score(start, end, precise=True)
+        if match.lastgroup in ("prefixed", "named") or _CUE.search(before):
+            points += 2
+        if points >= 2:
+            yield Found(start, end, "session" if _SESSION.search(before) else "")
