@@ -121,6 +121,12 @@ class Comparing:
         """How many samples this process has put on the disk."""
         return self._file.saved if self._file is not None else 0
 
+    @property
+    def kept_questions(self) -> int:
+        """How many questions a resumed run need not ask again; known when ``events`` has begun."""
+        measured = (Phase.FIRST, Phase.FOLLOW_UP)
+        return sum(s.phase in measured for s in self._file.kept) if self._file is not None else 0
+
     def open_output(self) -> None:
         """Find out that the output can be written before anything is measured. Raises OutputError."""
         self._file = RunFile(self.settings.out, resume=self.settings.resume)

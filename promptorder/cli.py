@@ -5,10 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -69,12 +67,15 @@ def cli(ctx: click.Context, color: str, config: str | None, show_settings: bool)
     A server reuses the longest start that a prompt shares with an earlier one. So put what stays the
     same first and what changes last: promptorder shows what your order costs.
     """
-    ctx.obj = settings = load_settings(config, Path.cwd())
+    ctx.obj = settings = load_settings(config, os.getcwd())
     # click has found the command by now, and reads its options after this.
     name = ctx.invoked_subcommand
     if name is not None:
-        options = [p for p in COMMANDS.load(name).command.params if isinstance(p, click.Option)]
+        module = COMMANDS.load(name)
+        options = [p for p in module.command.params if isinstance(p, click.Option)]
         known = {_spelled(option): Key(option.name, _kind(option)) for option in options if option.name}
+        # Tables have no option: the command takes them from its default map.
+        known |= getattr(module, "TABLES", {})
         ctx.default_map = {name: check_keys(settings, name, known)}
     ctx.meta["promptorder.color"] = color
     ctx.meta["promptorder.show_settings"] = show_settings
@@ -106,12 +107,14 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             _drop_output()
             return _fail(f"cannot write: {error.strerror}", "free some space", OutputError.exit_code, color)
+        import traceback
+
         # The message may quote a document, so only the kind and the place are shown.
         if os.environ.get("PROMPTORDER_DEBUG"):
             traceback.print_exc()
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return _fail(
-            f"internal error: {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}",
+            f"internal error: {type(error).__name__} at {os.path.basename(frame.filename)}:{frame.lineno}",
             "this is a bug in promptorder; PROMPTORDER_DEBUG=1 shows the traceback to report",
             EXIT_INTERNAL,
             color,

@@ -1,43 +1,54 @@
 """Settings from ``[tool.promptorder]`` of a pyproject.toml."""
 
-from __future__ import annotations
-
-import tomllib
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from promptorder.errors import UsageError
+from promptorder.plugins import did_you_mean
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# pathlib, tomllib and dataclasses would be a third of what a start of lint may cost: they wait until they are needed.
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The tables of ``[tool.promptorder]``, one a command, and the file that they come from."""
 
-    path: Path | None = None
-    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    path: "Path | None" = None
+    tables: Mapping[str, dict[str, Any]] = {}
 
 
-def load_settings(config: str | None, folder: Path) -> Settings:
+def load_settings(config: str | None, folder: "str | Path") -> Settings:
     """Read ``config``, or the nearest pyproject.toml at or above ``folder`` that has a table for us.
 
     Raises UsageError for a file that is not there, not TOML, or whose table has a wrong shape.
     """
     if config is not None:
-        path = Path(config)
-        if not path.is_file():
+        from pathlib import Path
+
+        if not os.path.isfile(config):
             raise UsageError(f"no such settings file: {config}", hint="name a pyproject.toml with --config")
-        return _read(path) or Settings(path)
-    for parent in (folder, *folder.parents):
-        path = parent / "pyproject.toml"
-        if path.is_file() and (settings := _read(path)) is not None:
+        return _read(config) or Settings(Path(config))
+    parent, last = os.path.abspath(folder), ""
+    while parent != last:
+        path = os.path.join(parent, "pyproject.toml")
+        if os.path.isfile(path) and (settings := _read(path)) is not None:
             return settings
+        parent, last = os.path.dirname(parent), parent
     return Settings()
 
 
-Kind = Literal["a text", "a whole number", "a number", "true or false", "a list of texts"]
+Kind = Literal[
+    "a text",
+    "a whole number",
+    "a number",
+    "true or false",
+    "a list of texts",
+    "a table of texts",
+    "a table of lists",
+]
 
 
 class Key(NamedTuple):
@@ -57,19 +68,22 @@ def check_keys(settings: Settings, command: str, known: Mapping[str, Key]) -> di
     for key, value in settings.tables.get(command, {}).items():
         spelled = key.replace("_", "-")
         if spelled not in known:
-            near = get_close_matches(spelled, known, n=1)
-            meant = f"did you mean {near[0]}? " if near else ""
             raise UsageError(
                 f"{settings.path}: unknown setting {key!r} in [tool.promptorder.{command}]",
-                hint=f"{meant}there are: {', '.join(sorted(known))}",
+                hint=f"{did_you_mean(spelled, known)}there are: {', '.join(sorted(known))}",
             )
         parameter, kind = known[spelled]
         if kind == "a list of texts" and isinstance(value, str):
             value = [value]  # noqa: PLW2901 - one text is a list of one
         if not _is(value, kind):
+            explained = (
+                f"write [tool.promptorder.{command}.{spelled}]"
+                if kind.startswith("a table")
+                else (f"`promptorder {command} --help` explains --{spelled}")
+            )
             raise UsageError(
                 f"{settings.path}: {key} in [tool.promptorder.{command}] must be {kind}",
-                hint=f"mend it there; `promptorder {command} --help` explains --{spelled}",
+                hint=f"mend it there; {explained}",
             )
         values[parameter] = value
     return values
@@ -87,26 +101,39 @@ def _is(value: object, kind: Kind) -> bool:
             return isinstance(value, int | float)
         case "a list of texts":
             return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        case "a table of texts":
+            return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+        case "a table of lists":
+            return isinstance(value, dict) and all(_is(each, "a list of texts") for each in value.values())
         case _:
             return False
 
 
-def _read(path: Path) -> Settings | None:
+def _read(name: str) -> Settings | None:
+    """The settings in a file, or None where it has none for us."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        with open(name, "rb") as file:
+            data = file.read()
+        text = data.decode("utf-8-sig")
+        if "promptorder" not in text:
+            return None
+        import tomllib
+
+        tool = tomllib.loads(text).get("tool", {})
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", hint="check its permissions") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}", hint="check its permissions") from error
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML
         raise UsageError(
-            f"{path} is not valid TOML: {error}", hint="mend it there, or use --config FILE"
+            f"{name} is not valid TOML: {error}", hint="mend it there, or use --config FILE"
         ) from error
-    tool = data.get("tool", {})
     table = tool.get("promptorder") if isinstance(tool, dict) else None
     if table is None:
         return None
     if not isinstance(table, dict) or not all(isinstance(value, dict) for value in table.values()):
         raise UsageError(
-            f"{path}: [tool.promptorder] holds one table a command",
+            f"{name}: [tool.promptorder] holds one table a command",
             hint="write [tool.promptorder.compare] above the settings of compare",
         )
-    return Settings(path, table)
+    from pathlib import Path
+
+    return Settings(Path(name), table)

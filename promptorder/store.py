@@ -7,11 +7,12 @@ line a sample. At the end they become ``RUN.json`` in one step and the partial f
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,7 +37,8 @@ class RunFile:
         self.kept: list[Sample] = []
         self.saved = 0
         try:
-            self.partial.parent.mkdir(parents=True, exist_ok=True)
+            if path is None:  # our own folder; one that the user names must be there
+                self.partial.parent.mkdir(parents=True, exist_ok=True)
             # Appending keeps what another run has written until the lock says that it is ours. A foreign
             # file may hold any bytes; ours are ASCII.
             self._file: IO[str] = self.partial.open("a+", encoding="utf-8", errors="replace", newline="\n")
@@ -201,6 +203,46 @@ def write_atomically(path: Path, text: str) -> None:
         raise _cannot_write(path, error) from error
 
 
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Let one process at a time read and write again what is in a folder; where there are no locks, do without."""
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):  # Windows, or writing will say what is wrong
+        yield
+        return
+    try:
+        # Some file systems know no locks: then the last writer wins.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_output(path: Path, text: str) -> None:
+    """Write a file whole or not at all, or to what is there already and is no file, such as a pipe."""
+    if not path.exists() or path.is_file():
+        write_atomically(path, text)
+        return
+    try:
+        with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def append(path: Path, text: str) -> None:
+    """Write at the end of a file; raises OutputError."""
+    try:
+        with path.open("a", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
 def _is_half_header(lines: Sequence[str]) -> bool:
     """Whether this, without one whole line, can be a run file whose writer was killed at the first one."""
     start = json.dumps({"schema": PARTIAL_SCHEMA}).removesuffix("}")
@@ -209,6 +251,9 @@ def _is_half_header(lines: Sequence[str]) -> bool:
 
 
 def _is_whole(samples: Sequence[Sample], questions: int) -> bool:
+    # What ended the run may have broken the reply before it: a resumed run asks again.
+    if any(sample.failure is not None for sample in samples):
+        return False
     asked = {sample.question for sample in samples if sample.question}
     if asked != set(range(1, questions + 1)):
         return False
@@ -229,7 +274,9 @@ def _unnamed(*, resume: bool) -> Path:
 
 
 def _cannot_write(path: Path, error: OSError) -> OutputError:
-    return OutputError(
-        f"cannot write {path}: {error.strerror or error}",
-        hint="free some space, or choose another place with --out",
-    )
+    hint = "choose another place with --out"
+    if not path.parent.is_dir():
+        hint = f"there is no folder {path.parent}: make it, or {hint}"
+    elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = f"free some space, or {hint}"
+    return OutputError(f"cannot write {path}: {error.strerror or error}", hint=hint)

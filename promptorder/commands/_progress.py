@@ -27,11 +27,12 @@ def watch(comparing: Comparing, display: Progress) -> None:
     name_width = max(len(layout.name) for layout in plan.layouts)
     display.line(
         f"{len(plan.layouts)} layouts x {len(plan.questions)} questions x {plan.repeats} on {comparing.engine.info.model}, "
-        f"context {comparing.engine.info.context_tokens}"
+        f"context {comparing.engine.info.context_tokens or 0:,}"
     )
     for event in comparing.events():
         match event:
             case BlockStarted(layout=layout):
+                done = done or comparing.kept_questions
                 text = f"{layout}: loading the model"
                 display.step(text, done=done, total=total, left_s=left.seconds(), part=True)
             case CallStarted(layout=layout, question=question, phase=phase):
@@ -69,32 +70,30 @@ def dry_run_report(comparing: Comparing) -> Report:
         rows.append(
             (
                 layout.name,
-                layout.summary,
                 f"{max(each.prompt_tokens for each in due):,}",
                 f"{min(shared):,}" if shared else "-",
+                layout.summary,
             )
         )
     exact = all(each.exact for due in comparing.expected.values() for each in due)
     to_read = tokens_to_read(plan, comparing.expected)
     answers = len(plan.layouts) * plan.repeats * len(plan.questions)
-    columns = (
-        Column("Layout"),
-        Column("Order"),
-        Column("Prompt tokens", "right"),
-        Column("Shared with the one before", "right"),
-    )
+    columns = (Column("Layout"), Column("Tokens", "right"), Column("Shared", "right"), Column("Order"))
     return Report(
         (
             Paragraph(
                 f"Nothing was measured. {answers} calls would go to {info.model} ({info.name}), "
-                f"context {info.context_tokens}."
+                f"context {info.context_tokens or 0:,}."
             ),
             Table(columns, tuple(rows)),
             Paragraph(
-                f"Tokens to read: {'' if exact else 'about '}{to_read:,}, if every shared start is reused. That is about "
+                "Tokens: the longest prompt. Shared: what each follow-up has in common with an earlier prompt, and need "
+                "not read again."
+            ),
+            Paragraph(
+                f"In all {'' if exact else 'about '}{to_read:,} tokens are to be read. That is about "
                 f"{duration(to_read / _SLOW_TOKENS_PER_S)} at {_SLOW_TOKENS_PER_S} tokens/s (a small model on a CPU) and "
-                f"{duration(to_read / _FAST_TOKENS_PER_S)} at {_FAST_TOKENS_PER_S:,} (a GPU); the answers come on top. "
-                f"`--format`, `--out` and the rest stay as they are: leave --dry-run out to measure."
+                f"{duration(to_read / _FAST_TOKENS_PER_S)} at {_FAST_TOKENS_PER_S:,} (a GPU); the answers come on top."
             ),
         )
     )

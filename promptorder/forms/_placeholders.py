@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from promptorder.lint._patterns import lazily
 from promptorder.model.lint import COMPUTED, STATIC, VARIABLE, Segment
 
 _NAME = r"[A-Za-z_][\w.\-]*(?:\[[^\]\n{}]{1,40}\])*"
-_PATTERN = re.compile(
+_PATTERN = lazily(
     rf"""
     (?P<escaped>\\\{{\{{.*?\}}\}} | \\\$\{{[^}}\n]*\}} | \{{\{{'\{{\{{'\}}\}})
   | \{{\{{\{{?[~&]?\s*(?P<double>[^{{}}\n]{{1,200}}?)\s*~?\}}\}}\}}?
@@ -24,19 +25,19 @@ _PATTERN = re.compile(
     """,
     re.VERBOSE,
 )
-_CALL = re.compile(r"([A-Za-z_$][\w.$]*)\s*\(")
-_CLOCK_CALL = re.compile(
+_CALL = lazily(r"([A-Za-z_$][\w.$]*)\s*\(")
+_CLOCK_CALL = lazily(
     r"(?<![\w.])(?:\$?now|today|utcnow|strftime_now|current_?date(?:time)?|current_?time(?:stamp)?|timestamp|"
     r"datetime\.(?:now|utcnow|today)|date\.today|time\.time|new Date|Date\.now)\s*\(|"
     r"(?<![\w.])(?:\$now|\$today|utcnow|now|today|currentDate|currentTime)\b|strftime_now|\|\s*(?:strftime|now)\b",
     re.IGNORECASE,
 )
-_RANDOM_CALL = re.compile(
+_RANDOM_CALL = lazily(
     r"\b(?:uuid4|uuid|random\w*|shuffle|sample|randint|nanoid|\$randomUUID|guid|\$guid|randomUUID)\s*\(|\{\{\s*\$(?:guid|random\w*)"
     r"|\|\s*(?:shuffle|random)\b",
     re.IGNORECASE,
 )
-_FENCED = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED = lazily(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def split(

@@ -54,7 +54,7 @@ def decode(data: bytes, path: str, *, declared: str | None = None) -> tuple[str,
     what it looks like.
     """
     text, encoding = _decoded(data, path, declared)
-    if "\x00" in text or (encoding == _FALLBACK and _is_binary(text, data)):
+    if "\x00" in text or (encoding == _FALLBACK and is_binary(text, data)):
         raise _not_text(data, path)
     notes = () if encoding != _FALLBACK else (f"read as {_FALLBACK}, for it is not UTF-8",)
     return without_surrogates(text).replace("\r\n", "\n").replace("\r", "\n"), notes
@@ -86,17 +86,17 @@ def _decoded(data: bytes, path: str, declared: str | None) -> tuple[str, str]:
     return data.decode(_FALLBACK, "replace"), _FALLBACK
 
 
-def _is_binary(text: str, data: bytes) -> bool:
+def is_binary(text: str, data: bytes) -> bool:
     """Whether what only the fallback could read is no text, because anything can be read so."""
     return _CONTROL.search(text) is not None or data.startswith(tuple(mark for mark, _, _ in _SIGNATURES))
 
 
 def _not_text(data: bytes, path: str) -> InputError:
-    looks, hint = _kind(data)
+    looks, hint = looks_like(data)
     return InputError(f"{shown(path)} is not text: it looks like {looks}", hint=hint)
 
 
-def _kind(data: bytes) -> tuple[str, str]:
+def looks_like(data: bytes) -> tuple[str, str]:
     """Say what ``data`` looks like, and what to do with it."""
     if data.startswith(b"PK\x03\x04"):
         for name, looks, hint in _IN_ZIP:

@@ -22,14 +22,14 @@ def read_bytes(path: str, stdin: BinaryIO | None = None) -> bytes:
             return (stdin or sys.stdin.buffer).read()
         return Path(path).read_bytes()
     except FileNotFoundError:
-        raise InputError(f"no such file: {path}", hint=_neighbours(Path(path))) from None
+        raise InputError(f"no such file: {path}", hint=neighbours(Path(path))) from None
     except IsADirectoryError:
         raise InputError(f"{path or '.'} is a folder, not a file", hint="name one file in it") from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{shown(path)} cannot be read: {reason}") from None
+        raise InputError(f"{shown(path)} cannot be read: {reason}", hint="check its permissions") from None
     except ValueError:  # a NUL in the name
-        raise InputError(f"no such file: {path!r}") from None
+        raise InputError(f"no such file: {path!r}", hint="check the name for stray characters") from None
 
 
 def shown(path: str) -> str:
@@ -37,14 +37,14 @@ def shown(path: str) -> str:
     return "standard input" if path == STANDARD_INPUT else path
 
 
-def _neighbours(path: Path) -> str:
-    """Write a hint of the files beside ``path`` with names near its own; empty where there are none."""
+def neighbours(path: Path) -> str:
+    """Write a hint: files beside ``path`` with names near its own, or what else to check."""
     try:
         names = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
     except OSError:
-        return ""
+        return f"there is no folder {path.parent} either"
     # File names differ by case as often as by a letter
     by_lower = {name.lower(): name for name in names}
     near = get_close_matches(path.name.lower(), by_lower, n=3, cutoff=0.7)
     meant = " or ".join(str(path.with_name(by_lower[name])) for name in near)
-    return f"did you mean {meant}?" if near else ""
+    return f"did you mean {meant}?" if near else "check the path, or give - to read standard input"

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_CUE = re.compile(
+from promptorder.lint._patterns import lazily
+
+_CUE = lazily(
     r"\b(?:now|today|currently|current (?:time|date|day|datetime|timestamp|moment)|current_?(?:time|date)|time|date|clock|timestamp|"
     r"datetime|as of|rendered|generated|asked|opened|started|requested|received|logged|snapshot|moment|day of|"
     r"wall clock|it is|built at|sent|issued at|fetched|utc|weekday|shift|session|"
@@ -18,12 +20,12 @@ _CUE = re.compile(
     r"|今日|本日|現在|今天|现在|目前|時刻|时间|日付|日期|오늘|현재|지금|اليوم|الآن|आज|अभी",
     re.IGNORECASE,
 )
-_STRONG_CUE = re.compile(
+_STRONG_CUE = lazily(
     r"\b(?:now|today|current\w*|it is|as of|clock|timestamp|rendered|generated|heute|jetzt|uhrzeit|aktuell\w*|aujourd'hui|"
     r"maintenant|hoy|ahora|hoje|agora|oggi|adesso|vandaag|сегодня|сейчас|bugün)\b|今日|本日|現在|今天|现在|오늘|현재|지금|الآن|आज",
     re.IGNORECASE,
 )
-_EXAMPLE = re.compile(
+_EXAMPLE = lazily(
     r"\b(?:e\.g\.|for example|for instance|examples?|sample|such as|like this|released?|changelog|version|v\d+\.\d+|"
     r"published|effective|since|until|before|after|valid|deadline|born|founded|established|copyright|updated|modified|"
     r"revised|revision|amended|expires?|due|between|from .{0,40} to|cutoff|cut-off|knowledge|schema|format|iso ?8601|"
@@ -31,13 +33,13 @@ _EXAMPLE = re.compile(
     r"|©|->|=>|→",
     re.IGNORECASE,
 )
-_EXAMPLE_HEADING = re.compile(
+_EXAMPLE_HEADING = lazily(
     r"change ?log|release|history|example|sample|few.?shot|version|reference|appendix|schedule|calendar|holidays|timeline|news|"
     r"documentation|api|faq",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-_SHAPE = re.compile(r"\d")
+_FENCE = lazily(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_SHAPE = lazily(r"\d")
 HEAD_LINES = 5
 """A value in the first lines of a prompt is where programs put a clock or an id."""
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+from promptorder.lint._patterns import lazily
+
+_WORD = lazily(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 _CLOCK = frozenset("now timestamp datetime clock utcnow epoch moment iso8601 nowish".split())
 _DATE = frozenset("today date day weekday dayofweek yesterday tomorrow".split())

@@ -14,6 +14,8 @@ from promptorder.model.lint import COMPUTED, STATIC, Finding, Hit, Prompt, Relat
 
 DOCUMENT_TOKENS = 200
 """What a document behind a question is taken to have at least: its placeholder does not tell."""
+STATIC_PART_TOKENS = 60
+"""What an included file, or a placeholder for rules or tools, is taken to have at least."""
 _HITS_PER_RULE = 50
 """More values of one kind in one text are a table, not clocks."""
 _MESSAGES = {
@@ -53,12 +55,18 @@ def lint(
 ) -> Iterator[Finding]:
     """All findings of a file's prompts, in their order."""
     lines = Lines(source.text)
+    seen = set[tuple[str, int, int, int]]()
     for prompt in prompts:
         found = list(_hits(source, prompt, rules, options))
         covered = _covered(found)
         for rule, hit in sorted(found, key=lambda pair: (pair[1].start, pair[0].CODE)):
             finding = _finding(source, prompt, rule, hit, covered, lines, options)
-            if finding is not None:
+            if finding is None:
+                continue
+            # Prompts of one file share parts, such as the branches of a template: one place is one finding.
+            place = (finding.code, finding.line, finding.column, finding.end_column)
+            if place not in seen:
+                seen.add(place)
                 yield finding
 
 
@@ -75,8 +83,10 @@ def _hits(source: Source, prompt: Prompt, rules: Rules, options: Options) -> Ite
 
 
 def _may_change(prompt: Prompt, index: int) -> bool:
-    """A value in a turn that was sent before is part of the history: it stays as it is."""
+    """A value in a turn that was sent before is part of the history, and a constant of a program is baked in."""
     segment = prompt.segments[index]
+    if segment.kind == "fixed":
+        return False
     if segment.role in ("tools", "system", "prompt"):
         return True
     if segment.role != "user":
@@ -162,13 +172,19 @@ def stranded(prompt: Prompt, segment: int, after: int) -> Stranded:
             if start < 0:
                 start = each.start
             end = max(end, each.end)
+        elif index > segment and "static-part" in (each.kind, each.kind or kind_of_name(each.name)):
+            tokens += STATIC_PART_TOKENS
+            if start < 0:
+                start = each.start
+            end = max(end, each.end)
     return Stranded(tokens, history, start, end)
 
 
 def _is_new_turn(prompt: Prompt, index: int) -> bool:
     """Whether a segment belongs to the last user message of a prompt that is divided into messages."""
     segment = prompt.segments[index]
-    if segment.role != "user":
+    # What a program says as a constant is in each turn again, so it has been read before.
+    if segment.role != "user" or segment.kind == "fixed":
         return False
     return all(later.role == "user" for later in prompt.segments[index:]) and any(
         earlier.role in ("system", "assistant", "history") for earlier in prompt.segments[:index]
@@ -243,7 +259,7 @@ def _finding(
         stranded_tokens=tokens,
         related=tuple(related),
         tip=rule.TIP,
-        fingerprint=_fingerprint(code, prompt.name, lines.text_of(line), column),
+        fingerprint=fingerprint(code, prompt.name, lines.text_of(line), column),
         line_text=lines.text_of(line),
     )
 
@@ -256,12 +272,16 @@ def _loss(tokens: int, history: bool) -> str:
     return f", and about {tokens:,} static tokens behind it are read again"
 
 
-def _fingerprint(code: str, prompt: str, line: str, column: int) -> str:
+def fingerprint(code: str, prompt: str, line: str, column: int) -> str:
     """Stable when lines move: made of the line's own words and not of its number."""
-    from hashlib import sha256
+    try:
+        # hashlib would load OpenSSL, which takes a sixth of what a start may cost, for the same digest.
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
 
     data = "\0".join((code, prompt, " ".join(line.split()), str(column)))
-    return sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return blake2b(data.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 class Lines:

@@ -28,7 +28,7 @@ FLOORS: list[tuple[str, set[str]]] = [
         "adapters",
         {"inputs", "engines", "contracts", "store", "settings", "console", "reports"},
     ),
-    ("library", {"api"}),
+    ("library", {"api", "lint_api"}),
     ("commands", {"commands"}),
     ("command line", {"cli"}),
     ("entrance", {"__init__", "__main__"}),

@@ -76,6 +76,9 @@ def test_a_clock_is_waited_for_before_follow_ups() -> None:
     left = left_of("clock-first")
     left.saw(first("clock-first"))
     assert left.seconds() == pytest.approx(0.1 + 1.5)
+    more = left_of("clock-first", "clock-last")
+    more.saw(first("clock-first"))
+    assert more.seconds() == pytest.approx(0.1 + 1.5 + 1.1 + 1.5), "not before a first question"
 
 
 def test_an_engine_that_tells_only_what_it_read() -> None:

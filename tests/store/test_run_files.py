@@ -158,7 +158,7 @@ PLAIN = [sample(Phase.FIRST, 1, prefill_ns=1), sample(Phase.FOLLOW_UP, 2, prefil
         ([PLAIN[0], WARM], True),
         ([PLAIN[1], WARM], False),
         ([sample(Phase.FIRST, 1, read_tokens=9), sample(Phase.FOLLOW_UP, 2, read_tokens=1)], True),
-        ([block()[1], sample(Phase.FOLLOW_UP, 2, failure="x")], True),
+        ([block()[1], sample(Phase.FOLLOW_UP, 2, failure="x")], False),  # a broken reply is asked again
         ([*block(), sample(Phase.FOLLOW_UP, 3, cached_tokens=1)], False),
     ],
 )
@@ -342,10 +342,17 @@ def test_a_second_process_is_refused(out: Path) -> None:
     write(out, EVERY)
 
 
-def test_folders_are_made(tmp_path: Path) -> None:
-    out = tmp_path / "a" / "b" / "run.json"
-    write(out, EVERY)
-    assert out.parent.is_dir()
+def test_a_folder_that_is_named_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot write") as caught:
+        RunFile(tmp_path / "a" / "b" / "run.json", resume=False)
+    assert "no folder" in caught.value.hint
+    assert not (tmp_path / "a").exists()
+
+
+def test_our_own_folder_is_made(state: Path) -> None:
+    state.rmdir() if state.is_dir() else None
+    RunFile(None, resume=False).close()
+    assert state.is_dir()
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
@@ -486,6 +493,7 @@ def test_a_run_without_a_name_is_kept_in_the_state_folder(state: Path) -> None:
 
 
 def test_the_newest_run_without_a_name_is_resumed(state: Path) -> None:
+    state.mkdir(parents=True, exist_ok=True)
     for number, name in enumerate(("b", "c", "a")):
         partial = write(state / f"{name}.json", EVERY)
         os.utime(partial, (number, number))

@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterator
 
 from promptorder.lint._context import Around
+from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
 CODE = "PO113"
@@ -36,7 +37,7 @@ _COUNTER = (
     r"\b(?:request|message|turn|call) #\d+\b",
 )
 TRIGGERS = _COUNTER
-_ANY = re.compile("|".join(_COUNTER), re.IGNORECASE)
+_ANY = lazily("|".join(_COUNTER), re.IGNORECASE)
 
 
 def literals(text: str, around: Around) -> Iterator[Found]:

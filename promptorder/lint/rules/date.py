@@ -25,6 +25,7 @@ import re
 from collections.abc import Iterator
 
 from promptorder.lint._context import Around
+from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
 CODE = "PO102"
@@ -46,9 +47,9 @@ _DATES = (
     r"\d{4}[年년] ?\d{1,2}[月월] ?\d{1,2}[日일]",
 )
 TRIGGERS = _DATES
-_ANY = re.compile("|".join(_DATES), re.IGNORECASE)
-_TIME_FOLLOWS = re.compile(r"^[T ,]{1,2}(?:at )?\d{1,2}:\d{2}")
-_ON = re.compile(r"\bon $|\bam $|\ble $", re.IGNORECASE)
+_ANY = lazily("|".join(_DATES), re.IGNORECASE)
+_TIME_FOLLOWS = lazily(r"^[T ,]{1,2}(?:at )?\d{1,2}:\d{2}")
+_ON = lazily(r"\bon $|\bam $|\ble $", re.IGNORECASE)
 
 
 def literals(text: str, around: Around) -> Iterator[Found]:

@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterator
 
 from promptorder.lint._context import Around
+from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
 CODE = "PO122"
@@ -39,8 +40,8 @@ _MACHINE = (
     r"^[ \t*-]*(?:host(?:name)?|machine|platform|os(?: version)?|kernel|shell|node name)\s?[:=]\s?[\w.-]+"
 )
 TRIGGERS = (_FOLDER, _GIT, f"(?m){_MACHINE}")
-_STATE = re.compile(f"{_FOLDER}|{_GIT}", re.IGNORECASE)
-_MACHINE_LINE = re.compile(_MACHINE, re.IGNORECASE | re.MULTILINE)
+_STATE = lazily(f"{_FOLDER}|{_GIT}", re.IGNORECASE)
+_MACHINE_LINE = lazily(_MACHINE, re.IGNORECASE | re.MULTILINE)
 _HEAD = 14
 
 

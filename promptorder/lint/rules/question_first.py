@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterator
 
 from promptorder.lint._context import Around
+from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
 CODE = "PO132"
@@ -40,10 +41,10 @@ _LABEL = (
     r"|質問|问题|질문|вопрос"
 )
 TRIGGERS = (rf"(?m)^[#*\s]*(?:{_LABEL})[*\s]*[:：]",)
-_ANY = re.compile(
+_ANY = lazily(
     rf"^[#*\s]*(?P<label>{_LABEL})[*\s]*[:：][*\s]*(?P<value>\S[^\n]*)", re.IGNORECASE | re.MULTILINE
 )
-_ANSWER = re.compile(
+_ANSWER = lazily(
     r"^[#*\s]*(?:answer|a|response|antwort|réponse|label|output)[*\s]*[:：]", re.IGNORECASE | re.MULTILINE
 )
 _HEAD_LINES = 4

@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterator
 
 from promptorder.lint._context import Around
+from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
 CODE = "PO111"
@@ -38,15 +39,15 @@ _NAMED = (
     r"digest|etag|commit|sha)(?:[ _-]?(?:id|key|hash|nonce|no\.?|number))?\s{0,2}[:=#]?\s{0,2}[\"'`(\[]?[0-9a-f]{8,64}\b"
 )
 TRIGGERS = (_UUID, _ULID, _PREFIXED, _NAMED)
-_ANY = re.compile(
+_ANY = lazily(
     f"(?P<uuid>(?i:{_UUID}))|(?P<ulid>{_ULID})|(?P<prefixed>(?i:{_PREFIXED}))|(?P<named>(?i:{_NAMED}))"
 )
-_CUE = re.compile(
+_CUE = lazily(
     r"(?:request|req|session|trace|span|run|nonce|conversation|thread|correlation|invocation|\bid|x-[a-z-]+|tag|ref)\b[^\n]{0,24}$",
     re.IGNORECASE,
 )
-_HEX = re.compile(r"[0-9a-f]{8,64}$", re.IGNORECASE)
-_SESSION = re.compile(r"session|sess|conversation|thread|chat|folder|dir|path|/", re.IGNORECASE)
+_HEX = lazily(r"[0-9a-f]{8,64}$", re.IGNORECASE)
+_SESSION = lazily(r"session|sess|conversation|thread|chat|folder|dir|path|/", re.IGNORECASE)
 
 
 def literals(text: str, around: Around) -> Iterator[Found]:

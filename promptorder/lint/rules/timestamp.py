@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterator
 
 from promptorder.lint._context import Around
+from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
 CODE = "PO101"
@@ -50,7 +51,7 @@ _CLOCK = (
 _EPOCH = r"\b1[5-9]\d{8}(?:\d{3})?\b"
 TRIGGERS = (*_DATED, *_CLOCK, _EPOCH)
 
-_ANY = re.compile(
+_ANY = lazily(
     "|".join(
         (
             *(f"(?P<d{i}>{p})" for i, p in enumerate(_DATED)),
@@ -60,9 +61,9 @@ _ANY = re.compile(
     ),
     re.IGNORECASE,
 )
-_EPOCH_CUE = re.compile(r"(?:epoch|unix|time|timestamp|\bts|\bat|now)\W{1,4}$", re.IGNORECASE)
-_RANGE = re.compile(r"^\s*(?:-|–|to|until|bis|and|à|a|~)\s*\d{1,2}[:.]\d{2}", re.IGNORECASE)
-_END_OF_RANGE = re.compile(
+_EPOCH_CUE = lazily(r"(?:epoch|unix|time|timestamp|\bts|\bat|now)\W{1,4}$", re.IGNORECASE)
+_RANGE = lazily(r"^\s*(?:-|–|to|until|bis|and|à|a|~)\s*\d{1,2}[:.]\d{2}", re.IGNORECASE)
+_END_OF_RANGE = lazily(
     r"\d{1,2}[:.]\d{2}(?: ?[ap]m)?\s*(?:-|–|to|until|bis|and|à|a|~)\s*$", re.IGNORECASE
 )
 

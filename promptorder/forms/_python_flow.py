@@ -1,0 +1,423 @@
+"""Statements, functions and classes of a program, run once each in their order, as far as they make text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from promptorder.forms._python_known import Known
+from promptorder.forms._python_sinks import (
+    LEAST,
+    Candidate,
+    is_chat,
+    is_message,
+    is_other_language,
+    is_request,
+    looks_like_prompt,
+    messages,
+    names_a_prompt,
+    request,
+    settled,
+)
+from promptorder.forms._python_strings import Positions
+from promptorder.forms._python_values import (
+    Bag,
+    Function,
+    Instance,
+    Items,
+    Scope,
+    Star,
+    Table,
+    Template,
+    Text,
+    Value,
+    choose,
+    merged,
+    pieces_of,
+    volatile_in,
+)
+from promptorder.lint._names import kind_of_name
+from promptorder.model.lint import STATIC, VARIABLE, Segment
+
+_DEEPEST = 5
+"""Helpers that call helpers: nobody follows more than a few."""
+_MOST_INLINED = 20_000
+"""Statements that are run for calls, in a file: what comes behind is left unknown."""
+_CACHES = ("cache", "lru_cache", "cached_property", "st.cache_data", "cache_data")
+_FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_WANTED = (
+    "rompt",
+    "PROMPT",
+    "role",
+    "ystem",
+    "SYSTEM",
+    "nstruction",
+    "INSTRUCTION",
+    "essage",
+    "You ",
+    "chat",
+    "input",
+)
+
+
+class Frame:
+    """One run of a function: what it has returned so far."""
+
+    def __init__(self, name: str, depth: int) -> None:
+        self.name = name
+        self.depth = depth
+        self.returned: Value = None
+        self.yielded: list[Value] = []
+        self.seeded = False
+        self.sent: set[str] = set()
+
+
+class Program(Known):
+    """Runs a module and then each of its functions that could make a prompt, and collects what may be one."""
+
+    def __init__(self, source: str, positions: Positions, imports: dict[str, str]) -> None:
+        super().__init__(source, positions, imports)
+        self.candidates: list[Candidate] = []
+        self.frame = Frame("", 0)
+        self._waiting: list[tuple[str, Function]] = []
+        self._active: set[int] = set()
+        self._inlined = 0
+        self._classes: dict[str, Instance] = {}
+
+    def run(self, module: ast.Module) -> None:
+        """The module, then its functions in their order."""
+        scope = Scope()
+        self.moment = "process"
+        self.block(module.body, scope)
+        self._finish(scope)
+        for name, function in self._waiting:
+            self._run_alone(name, function)
+
+    # --- statements -----------------------------------------------------------------------------------------
+
+    def block(self, body: Sequence[ast.stmt], scope: Scope) -> bool:
+        """Run statements; whether they end with a ``return``, ``raise`` or the like."""
+        return any(self._statement(statement, scope) for statement in body)
+
+    def _statement(self, node: ast.stmt, scope: Scope) -> bool:
+        match node:
+            case ast.Expr(value):
+                self._expression(value, scope)
+            case ast.Assign(targets, value):
+                self._assign(targets, self.value(value, scope), value, scope)
+            case ast.AnnAssign(target, _, value) if value is not None:
+                self._assign([target], self.value(value, scope), value, scope)
+            case ast.AugAssign(target, op, value):
+                self._augmented(target, op, value, scope)
+            case ast.Return(value):
+                self.frame.returned = choose(self.frame.returned, self.value(value, scope))
+                return True
+            case ast.Raise() | ast.Continue() | ast.Break():
+                return True
+            case ast.If():
+                return self._if(node, scope)
+            case ast.For(target, over, body, orelse) | ast.AsyncFor(target, over, body, orelse):
+                self._for(target, over, body, scope)
+                self.block(orelse, scope)
+            case ast.While(_, body, orelse):
+                self.block(body, scope)
+                self.block(orelse, scope)
+            case ast.With(items, body) | ast.AsyncWith(items, body):
+                for item in items:
+                    value = self.value(item.context_expr, scope)
+                    if item.optional_vars is not None:
+                        self.bind(item.optional_vars, value, item.context_expr, scope)
+                return self.block(body, scope)
+            case ast.Try() | ast.TryStar():
+                return self._try(node, scope)
+            case ast.Match(_, cases):
+                self._branches([case.body for case in cases], scope, exhaustive=False)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._define(node, scope)
+            case ast.ClassDef():
+                self._class(node, scope)
+        return False
+
+    def _expression(self, node: ast.expr, scope: Scope) -> None:
+        if isinstance(node, ast.Yield):
+            self.frame.yielded.append(self.value(node.value, scope))
+        elif not isinstance(node, ast.Constant):
+            self.value(node, scope)
+
+    def _assign(self, targets: list[ast.expr], value: Value, node: ast.expr, scope: Scope) -> None:
+        for target in targets:
+            name = _name_of(target)
+            before = scope.names.get(name) if name else None
+            if before is not None and not _mentions(node, name):
+                self._named(name, before)
+            self.bind(target, value, node, scope)
+            if isinstance(target, ast.Attribute | ast.Subscript):
+                self._named(_key_of(target), value)
+
+    def _augmented(self, target: ast.expr, op: ast.operator, node: ast.expr, scope: Scope) -> None:
+        before, more = self.value(target, scope), self.value(node, scope)
+        if isinstance(op, ast.Add):
+            self.bind(target, self.added(before, more, target, node), node, scope)
+        elif isinstance(op, ast.Mod) and isinstance(before, Text):
+            self.bind(target, self.percent(before, node, scope), node, scope)
+
+    def _if(self, node: ast.If, scope: Scope) -> bool:
+        bodies = [node.body]
+        while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            node = node.orelse[0]
+            bodies.append(node.body)
+        if node.orelse:
+            bodies.append(node.orelse)
+        return self._branches(bodies, scope, exhaustive=bool(node.orelse))
+
+    def _branches(self, bodies: Iterable[Sequence[ast.stmt]], scope: Scope, *, exhaustive: bool) -> bool:
+        ways: list[dict[str, Value]] = [] if exhaustive else [{}]
+        for body in bodies:
+            branch = Scope(scope)
+            if not self.block(body, branch):
+                ways.append(branch.names)
+        scope.names.update(merged(ways, scope))
+        return not ways
+
+    def _try(self, node: ast.Try | ast.TryStar, scope: Scope) -> bool:
+        main = Scope(scope)
+        ended = self.block([*node.body, *node.orelse], main)
+        ways = [] if ended else [main.names]
+        for handler in node.handlers:
+            branch = Scope(scope)
+            if not self.block(handler.body, branch):
+                ways.append(branch.names)
+        scope.names.update(merged(ways, scope))
+        return self.block(node.finalbody, scope) or not ways
+
+    def _for(self, target: ast.expr, over_node: ast.expr, body: Sequence[ast.stmt], scope: Scope) -> None:
+        over = self.value(over_node, scope)
+        if isinstance(over, Bag):
+            over = over._replace(made=over.made or (self.place(target)[0] - 4, self.place(over_node)[1]))
+        self.bind_loop(target, over, over_node, scope)
+        past = isinstance(over, Segment) and kind_of_name(over.name) == "history"
+        before = dict(scope.names) if past else {}
+        self.block(body, scope)
+        for name in before:
+            old, new = before[name], scope.names[name]
+            if (
+                isinstance(old, Items)
+                and isinstance(new, Items)
+                and any(is_message(i) for i in new.items[len(old.items) :])
+            ):
+                # what is appended for each earlier turn is the history
+                assert isinstance(over, Segment)
+                scope.names[name] = Items((*old.items, Star(over._replace(role="history", kind="fixed"))))
+
+    # --- functions and classes ------------------------------------------------------------------------------
+
+    def _define(
+        self, node: _FunctionNode, scope: Scope, owner: Instance | None = None, prefix: str = ""
+    ) -> None:
+        function = Function(node, scope, owner)
+        scope.names[node.name] = function
+        if self.frame.depth == 0 and self._could_make_a_prompt(node):
+            self._waiting.append((f"{prefix}{node.name}()", function))
+
+    def _could_make_a_prompt(self, node: _FunctionNode) -> bool:
+        start, end = self.positions.span(node)
+        code = self.source[start:end]
+        return any(word in code for word in _WANTED)
+
+    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
+        parent = next(
+            (
+                self._classes[base.id]
+                for base in node.bases
+                if isinstance(base, ast.Name) and base.id in self._classes
+            ),
+            None,
+        )
+        inside = Scope(scope)
+        attributes = Scope(parent.attributes if parent else None)
+        instance = Instance(attributes)
+        for statement in node.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._define(statement, inside, instance, f"{node.name}.")
+                attributes.names[statement.name] = inside.names.pop(statement.name)
+            else:
+                self._statement(statement, inside)
+        attributes.names.update(inside.names)
+        self._finish(inside, f"{node.name}.")
+        self._classes[node.name] = instance
+        scope.names[node.name] = instance
+        start = attributes.names.get("__init__")
+        if isinstance(start, Function):
+            self._construct(start, instance)
+
+    def _construct(self, start: Function, instance: Instance) -> None:
+        """``__init__``, for the attributes that it sets: what it makes lives as long as the object."""
+        moment, self.moment = self.moment, "session"
+        try:
+            self.inline(start, [], {}, None, instance)
+        finally:
+            self.moment = moment
+
+    def _run_alone(self, name: str, function: Function) -> None:
+        """A function with arguments of which only the names are known."""
+        node = function.node
+        assert not isinstance(node, ast.Lambda)
+        self.moment = _moment_of(node)
+        seeded = self.seeded
+        outer, self.frame = self.frame, Frame(name, 0)
+        owner = Instance(Scope(function.owner.attributes)) if function.owner else None
+        scope = self._parameters(function, [], {}, owner)
+        self._active.add(id(node))
+        self.block(node.body, scope)
+        self._active.discard(id(node))
+        self._finish(scope)
+        self._returned(node.name, self._result())
+        self.frame, self.seeded = outer, seeded
+
+    def _result(self) -> Value:
+        return Items(tuple(self.frame.yielded)) if self.frame.yielded else self.frame.returned
+
+    def inline(
+        self,
+        function: Function,
+        arguments: list[Value],
+        keywords: dict[str, Value],
+        node: ast.expr | None,
+        owner: Instance | None,
+    ) -> Value:
+        """What a function of the file returns for these arguments; unknown where it calls itself or calls too deep."""
+        body = function.node.body
+        size = len(body) if isinstance(body, list) else 1
+        too_much = self._inlined + size > _MOST_INLINED or self.frame.depth >= _DEEPEST
+        if id(function.node) in self._active or too_much:
+            return self.unknown(node, getattr(function.node, "name", "")) if node is not None else None
+        self._inlined += size
+        scope = self._parameters(function, arguments, keywords, owner)
+        outer, self.frame = self.frame, Frame(self.frame.name, self.frame.depth + 1)
+        moment = self.moment
+        positions, self.positions = self.positions, self.whole
+        self.moment = moment or _moment_of(function.node)
+        self._active.add(id(function.node))
+        try:
+            if not isinstance(body, list):
+                return self.value(body, scope)
+            self.block(body, scope)
+            self.left = scope
+            return self._result()
+        finally:
+            self._active.discard(id(function.node))
+            self.frame, self.moment, self.positions = outer, moment, positions
+
+    def _parameters(
+        self, function: Function, arguments: list[Value], keywords: dict[str, Value], owner: Instance | None
+    ) -> Scope:
+        """The names of a function when it starts: arguments, defaults, and for the rest what their names say."""
+        scope = Scope(function.scope)
+        args = function.node.args
+        every = [*args.posonlyargs, *args.args]
+        given = list(arguments)
+        if owner is not None and every and not _is_static(function.node):
+            scope.names[every[0].arg] = owner
+            every = every[1:]
+        defaults = dict(zip([a.arg for a in every][::-1], args.defaults[::-1], strict=False))
+        defaults.update(
+            {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=False) if d is not None}
+        )
+        for argument in (*every, *args.kwonlyargs):
+            name = argument.arg
+            if name in keywords:
+                scope.names[name] = keywords[name]
+            elif given and argument not in args.kwonlyargs:
+                scope.names[name] = given.pop(0)
+            else:
+                scope.names[name] = self._default(argument, defaults.get(name), function.scope)
+        for rest in (args.vararg, args.kwarg):
+            if rest is not None:
+                scope.names[rest.arg] = self._parameter(rest)
+        return scope
+
+    def _default(self, argument: ast.arg, default: ast.expr | None, scope: Scope) -> Value:
+        """A default is what a parameter is, where it is text or is made when the function is defined."""
+        if default is not None:
+            moment, self.moment = self.moment, "process"
+            value = self.value(default, scope)
+            self.moment = moment
+            if volatile_in(value) is not None or (
+                isinstance(value, Text) and any(p.text.strip() for p in value.pieces)
+            ):
+                return value
+        return self._parameter(argument)
+
+    def _parameter(self, argument: ast.arg) -> Segment:
+        start = self.positions.offset(argument.lineno, argument.col_offset)
+        return Segment(argument.arg, start, start + len(argument.arg), "prompt", VARIABLE, argument.arg)
+
+    # --- prompts --------------------------------------------------------------------------------------------
+
+    def _finish(self, scope: Scope, prefix: str = "") -> None:
+        """The variables that are left when a module, a class or a function ends."""
+        for name, value in scope.names.items():
+            if name not in self.frame.sent:
+                self._named(prefix + name, value)
+
+    def _named(self, name: str, value: Value) -> None:
+        """A variable that was given a value: a prompt if its name or its text says so."""
+        if isinstance(value, Function | Instance | Segment | Bag) or value is None:
+            return
+        self._offer(name, value, named=names_a_prompt(name))
+
+    def _returned(self, function: str, value: Value) -> None:
+        self._offer("", value, named=names_a_prompt(function))
+
+    def _offer(self, name: str, value: Value, *, named: bool) -> None:
+        full = ".".join(part for part in (self.frame.name, name) if part)
+        if is_chat(value):
+            self.send(full, settled(list(messages(value, (0, 0)))))
+        elif isinstance(value, Table) and is_request(value):
+            self.send(full, request(dict(value.pairs), (0, 0)))
+        elif isinstance(value, Text | Template):
+            pieces = pieces_of(value, (0, 0))
+            if sum(len(p.text) for p in pieces if p.origin == STATIC) < LEAST and len(pieces) < 2:
+                return
+            if (named or looks_like_prompt(pieces)) and not is_other_language(pieces):
+                self.candidates.append(Candidate(full, pieces, isinstance(value, Template)))
+        elif isinstance(value, Items | Table) and named:
+            for item in value.items if isinstance(value, Items) else (v for _, v in value.pairs):
+                if isinstance(item, Text):
+                    self._offer(name, item, named=True)
+
+    def send(self, name: str, segments: tuple[Segment, ...]) -> None:
+        """A prompt that is sent as it stands."""
+        if segments:
+            self.candidates.append(Candidate(name, segments, True))
+
+    def sent_variable(self, node: ast.expr) -> None:
+        """A variable that a call has sent need not be told again when the function ends."""
+        if isinstance(node, ast.Name):
+            self.frame.sent.add(node.id)
+
+
+def _moment_of(node: ast.AST) -> str:
+    for decorator in getattr(node, "decorator_list", ()):
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if getattr(called, "attr", getattr(called, "id", "")) in _CACHES:
+            return "process"
+    return "session" if getattr(node, "name", "") == "__init__" else ""
+
+
+def _is_static(node: ast.AST) -> bool:
+    return any(getattr(d, "id", "") == "staticmethod" for d in getattr(node, "decorator_list", ()))
+
+
+def _name_of(target: ast.expr) -> str:
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _key_of(target: ast.Attribute | ast.Subscript) -> str:
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    return str(target.slice.value) if isinstance(target.slice, ast.Constant) else ""
+
+
+def _mentions(node: ast.expr, name: str) -> bool:
+    return any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(node))

@@ -1,0 +1,111 @@
+"""How long a server keeps what it has read, and which options make it load the model again."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from promptorder.forms._requests import ANTHROPIC, OLLAMA, OPENAI, breakpoints
+
+_LOAD_OPTIONS = (
+    "num_ctx", "num_batch", "num_gpu", "main_gpu", "use_mmap", "use_mlock", "num_thread", "numa", "low_vram", "f16_kv",
+    "vocab_only", "logits_all", "num_gqa", "rope_frequency_base", "rope_frequency_scale", "num_parallel",
+)  # fmt: skip
+_KEYS = ("prompt_cache_key", "cache_salt", "extra_key")
+_UNIT_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"(-?[\d.]+)(ns|us|µs|ms|s|m|h)")
+_MINOR = re.compile(r"gpt-5\.(\d+)")
+SLACK_S = 15.0
+"""A lifetime counts from the end of a request, a log has its start."""
+
+
+class Lifetime(NamedTuple):
+    """Seconds that the cache lives without use for certain at most; ``likely_s`` is when it may be gone already."""
+
+    seconds: float
+    likely_s: float
+    what: str
+
+
+def lifetime(provider: str, body: dict[str, Any]) -> Lifetime | None:
+    """How long the cache of a request lives, or None where nobody says."""
+    if provider == OLLAMA:
+        kept = _seconds(body.get("keep_alive"))
+        return Lifetime(kept, kept, f"keep_alive {body['keep_alive']!s}" if "keep_alive" in body else "keep_alive, 5 min by default,")
+    if provider == ANTHROPIC:
+        marks = [mark.ttl for mark in breakpoints(body)]
+        if not marks:
+            return None
+        ttl = "1h" if "1h" in marks else "5m"
+        return Lifetime(_seconds(ttl), _seconds(ttl), f"the cache's ttl of {ttl}")
+    if provider == OPENAI:
+        return _openai(body)
+    return None
+
+
+def load_options(body: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The options that are fixed when the model is loaded."""
+    options = body.get("options")
+    if not isinstance(options, dict):
+        return ()
+    return tuple((key, str(options[key])) for key in _LOAD_OPTIONS if options.get(key) is not None)
+
+
+def cache_key(body: dict[str, Any]) -> str:
+    """What keeps the caches of requests apart, or an empty text."""
+    return "\0".join(str(body[key]) for key in _KEYS if body.get(key) is not None)
+
+
+def moment(value: object) -> float | None:
+    """Seconds since 1970 of a time as logs write it: ISO 8601, or a number of s, ms, µs or ns."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return _iso(value)
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < 1e20:
+        return None
+    for limit, unit in ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3)):
+        if value > limit:
+            return value * unit
+    return float(value)
+
+
+def _iso(value: str) -> float | None:
+    from datetime import UTC, datetime
+
+    try:
+        when = datetime.fromisoformat(value.strip())
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _openai(body: dict[str, Any]) -> Lifetime:
+    minor = _MINOR.search(str(body.get("model")))
+    newer = int(minor[1]) if minor and len(minor[1]) < 4 else 0
+    if str(body.get("prompt_cache_retention")) == "24h" or newer == 5:
+        return Lifetime(86400.0, 86400.0, "the cache's 24 h")
+    if newer > 5:
+        return Lifetime(1800.0, 1800.0, "the cache's 30 min")
+    return Lifetime(3600.0, 600.0, "the cache, 5 to 10 min of idleness and an hour at most,")
+
+
+def _seconds(value: object) -> float:
+    """A duration as Ollama reads it: a number of seconds, or Go's text; negative is for ever."""
+    if value is None:
+        return 300.0
+    seconds = 300.0
+    if isinstance(value, (int, float)):
+        seconds = float(value)
+    elif isinstance(value, str):
+        try:
+            seconds = float(value)
+        except ValueError:
+            found = _DURATION.findall(value)
+            if found:
+                try:
+                    seconds = sum(float(number) * _UNIT_S[unit] for number, unit in found)
+                except ValueError:
+                    return 300.0
+    return float("inf") if seconds < 0 else seconds
