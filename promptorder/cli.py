@@ -14,7 +14,7 @@ import click
 from promptorder._version import __version__
 from promptorder.errors import OutputError, PromptorderError
 from promptorder.plugins import Registry
-from promptorder.settings import Key, Kind, check_keys, load_settings
+from promptorder.settings import Key, Kind, check_keys, check_tables, load_settings
 
 if TYPE_CHECKING:
     from promptorder.console import Color
@@ -68,6 +68,7 @@ def cli(ctx: click.Context, color: str, config: str | None, show_settings: bool)
     same first and what changes last: promptorder shows what your order costs.
     """
     ctx.obj = settings = load_settings(config, os.getcwd())
+    check_tables(settings, COMMANDS.names())
     # click has found the command by now, and reads its options after this.
     name = ctx.invoked_subcommand
     if name is not None:

@@ -13,10 +13,13 @@ from promptorder.inputs._prompt_files import (
     Candidate,
     Finder,
     NotTextError,
+    decode_text,
     from_root,
+    is_large,
+    open_lines,
     read_file,
-    read_text,
     repository_of,
+    why_unreadable,
 )
 from promptorder.lint import engine
 from promptorder.lint.registry import Rules
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MARK = "promptorder:"
+_TEMPLATES = ("jinja", "mustache", "prompty")
 
 
 class LintSettings(NamedTuple):
@@ -65,7 +69,9 @@ def lint(paths: "str | Path | Iterable[str | Path]", **settings: Any) -> LintRes
     try:
         chosen = LintSettings(**settings)
     except TypeError as error:
-        raise UsageError(str(error).replace("LintSettings.__new__", "lint"), hint="see LintSettings") from None
+        raise UsageError(
+            str(error).replace("LintSettings.__new__", "lint"), hint="see LintSettings"
+        ) from None
     return Linting(chosen).run([os.fspath(path) for path in given])
 
 
@@ -125,7 +131,12 @@ class Linting:
         )
         for candidate in finder.files(paths):
             name = settings.stdin_filename
-            if candidate.path == STANDARD_INPUT and name and settings.force_exclude and finder.is_excluded(name):
+            if (
+                candidate.path == STANDARD_INPUT
+                and name
+                and settings.force_exclude
+                and finder.is_excluded(name)
+            ):
                 continue
             yield candidate
 
@@ -134,7 +145,9 @@ class Linting:
             return None
         from promptorder.lint.selection import chosen
 
-        return chosen(self.settings.select, self.settings.ignore, (self._where("select"), self._where("ignore")))
+        return chosen(
+            self.settings.select, self.settings.ignore, (self._where("select"), self._where("ignore"))
+        )
 
     def _tables(self) -> tuple[engine.Options, Any]:
         settings, per_file = self.settings, None
@@ -169,7 +182,9 @@ class Linting:
         if not form:
             form, pattern = _prompt_forms.by_name(path, self._known_forms)
             reason = candidate.reason if not candidate.named else f"named, {pattern}" if pattern else "named"
-        text = self._text(candidate, path, reason)
+        if self._stream(candidate, path, form, reason):
+            return
+        text = self._text(candidate, path)
         if text is None:
             return
         content, bom = text
@@ -184,14 +199,34 @@ class Linting:
             self._files.append(FileRead(path, form, reason))
         self._findings += findings
 
-    def _text(self, candidate: Candidate, path: str, reason: str) -> tuple[str, bool] | None:
+    def _stream(self, candidate: Candidate, path: str, form: str, reason: str) -> bool:
+        """Lint a file line by line, where its form can and its size asks for it; says whether that was done."""
+        if not form or not is_large(candidate.path):
+            return False
+        stream = getattr(FORMS.load(form), "log_findings", None)
+        if stream is None:
+            return False
+        findings: list[Finding] = []
         try:
-            text, bom, _ = read_text(read_file(candidate.path, self._stdin))
+            with open_lines(candidate.path, self._stdin) as lines:
+                findings.extend(stream(lines, path, self._rules, self._options))
+        except FormError as error:
+            self._errors.append(Problem(path, error.line, f"not read as {form}: {error}"))
+        except OSError as error:
+            self._errors.append(Problem(path, None, why_unreadable(error)))
+            return True
+        self._files.append(FileRead(path, form, reason))
+        self._findings += self._without_ignored(path, findings)
+        return True
+
+    def _text(self, candidate: Candidate, path: str) -> tuple[str, bool] | None:
+        try:
+            text, bom, _ = decode_text(read_file(candidate.path, self._stdin))
         except NotTextError as error:
             self._skipped.append(FileRead(path, "", str(error)))
             return None
         except OSError as error:
-            self._errors.append(Problem(path, None, f"cannot be read: {(error.strerror or str(error)).lower()}"))
+            self._errors.append(Problem(path, None, why_unreadable(error)))
             return None
         return text, bom
 
@@ -215,14 +250,22 @@ class Linting:
             findings.extend(engine.lint(source, watched(), self._rules, self._options))
         except FormError as error:
             self._errors.append(Problem(source.path, error.line, f"not read as {source.form}: {error}"))
+            if not held and source.form in _TEMPLATES:
+                # Its syntax may be newer than ours; the text of a template is still there to be searched.
+                findings.extend(
+                    engine.lint(source, FORMS.load("text").prompts(source), self._rules, self._options)
+                )
         except RecursionError:
             self._errors.append(Problem(source.path, None, f"not read as {source.form}: nested too deeply"))
         if keep:
             findings = self._without_suppressed(source, findings, kept)
-        if self._per_file is not None:
-            off = self._per_file.ignored(from_root(source.path, self._root))
-            findings = [finding for finding in findings if finding.code not in off]
-        return findings, held
+        return self._without_ignored(source.path, findings), held
+
+    def _without_ignored(self, path: str, findings: list[Finding]) -> list[Finding]:
+        if self._per_file is None:
+            return findings
+        off = self._per_file.ignored(from_root(path, self._root))
+        return [finding for finding in findings if finding.code not in off]
 
     def _without_suppressed(
         self, source: Source, findings: list[Finding], prompts: Sequence[Prompt]
@@ -264,6 +307,8 @@ class Linting:
 
         with locked_folder(Path(folder)):
             known = contract.read(path) if os.path.exists(path) else {}
-            there = {name: counts for name, counts in known.items() if os.path.exists(os.path.join(folder, name))}
+            there = {
+                name: counts for name, counts in known.items() if os.path.exists(os.path.join(folder, name))
+            }
             result = merged(self._findings, names.values(), there, names)
             write_atomically(Path(path), contract.to_text(result))

@@ -1,7 +1,7 @@
 """Settings from ``[tool.promptorder]`` of a pyproject.toml."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from promptorder.errors import UsageError
@@ -58,6 +58,16 @@ class Key(NamedTuple):
     kind: Kind
 
 
+def check_tables(settings: Settings, commands: Sequence[str]) -> None:
+    """Raise UsageError for a table that is named like no command."""
+    for name in settings.tables:
+        if name not in commands:
+            raise UsageError(
+                f"{settings.path}: there is no command for [tool.promptorder.{name}]",
+                hint=f"{did_you_mean(name, commands)}there are: {', '.join(commands)}",
+            )
+
+
 def check_keys(settings: Settings, command: str, known: Mapping[str, Key]) -> dict[str, Any]:
     """The values of a command's table under its parameter names.
 
@@ -104,7 +114,9 @@ def _is(value: object, kind: Kind) -> bool:
         case "a table of texts":
             return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
         case "a table of lists":
-            return isinstance(value, dict) and all(_is(each, "a list of texts") for each in value.values())
+            return isinstance(value, dict) and all(
+                isinstance(each, str) or _is(each, "a list of texts") for each in value.values()
+            )
         case _:
             return False
 

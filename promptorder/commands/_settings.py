@@ -40,6 +40,8 @@ def _shown(name: str, value: object) -> str:
         return "-"
     if name in _SECRET:
         return "(set)"
+    if name == "host" and isinstance(value, str) and "@" in value:
+        return f"(user and password)@{value.rpartition('@')[2]}"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):

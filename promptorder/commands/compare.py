@@ -247,8 +247,12 @@ def _measure(comparing: Comparing, *, quiet: bool, color: Color, note: Any) -> N
 def _show_prompts(comparing: Comparing, note: Any) -> int:
     from datetime import datetime
 
-    from promptorder.console import print_text
+    from promptorder.console import print_text, printable
     from promptorder.errors import EngineError
+
+    # On a terminal a document's control characters could do harm; a file or a pipe gets them as they are.
+    def show(text: str) -> None:
+        print_text((printable(text) if sys.stdout.isatty() else text) + "\n")
 
     engine = None
     try:
@@ -258,12 +262,12 @@ def _show_prompts(comparing: Comparing, note: Any) -> int:
         note(f"{error}, so the model's template cannot be shown")
     for layout in comparing.plan.layouts:
         prompt = comparing.plan.sketch(layout, datetime.now())[0]
-        print_text(f"===== {layout.name}: sent =====\n")
+        show(f"===== {layout.name}: sent =====")
         for message in prompt.messages:
-            print_text(f"----- {message.role} -----\n{message.text}\n")
+            show(f"----- {message.role} -----\n{message.text}")
         rendered = engine.render(prompt) if engine is not None else None
         if rendered is not None:
-            print_text(f"===== {layout.name}: as the model sees it =====\n{rendered}\n")
+            show(f"===== {layout.name}: as the model sees it =====\n{rendered}")
         elif engine is not None:
             note(f"{engine.info.name} {engine.info.version} does not show a prompt as the model sees it")
     return 0

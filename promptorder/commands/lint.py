@@ -28,7 +28,9 @@ _NOTES = 3
 
 @click.command(name="lint", short_help="Find what changes before static text in prompts.")
 @click.argument("paths", nargs=-1)
-@click.option("--select", multiple=True, metavar="RULE", help="Only these rules: PO101, timestamp, PO1. Repeatable.")
+@click.option(
+    "--select", multiple=True, metavar="RULE", help="Only these rules: PO101, timestamp, PO1. Repeatable."
+)
 @click.option("--ignore", multiple=True, metavar="RULE", help="All but these rules. Repeatable.")
 @click.option(
     "--include", multiple=True, metavar="PATTERN", help="Files of a folder that are prompts too. Repeatable."
@@ -61,7 +63,11 @@ _NOTES = 3
     help="What standard output carries.",
 )
 @click.option(
-    "--output", "outputs", multiple=True, metavar="FORMAT=FILE", help="Write another format as well. Repeatable."
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help="Write another format as well. Repeatable.",
 )
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule.")
 @click.option(
@@ -71,7 +77,9 @@ _NOTES = 3
     show_default=True,
     help="Exit with 1 from this severity on.",
 )
-@click.option("--show-files", is_flag=True, help="Print which files are read, as what, and why; lint nothing.")
+@click.option(
+    "--show-files", is_flag=True, help="Print which files are read, as what, and why; lint nothing."
+)
 @click.option("--list-rules", is_flag=True, help="Print all rules.")
 @click.pass_context
 def command(ctx: click.Context, /, paths: tuple[str, ...], **options: Any) -> int:

@@ -69,8 +69,8 @@ _METHODS = frozenset(
 _NOT_VALUES = frozenset(
     "and or not is in if else true false none True False None defined undefined string mapping".split()
 )
-_TIME_OF_DAY = re.compile(r"%-?[HIMSfXcTRrpsl]|\bHH?\b|\bhh?\b|\bmm\b|\bss\b|iso|time", re.IGNORECASE)
-_DAY = re.compile(r"%-?[dejuwaAxDFU]|\bdd?\b|\bEEEE?\b|date|day", re.IGNORECASE)
+_TIME_OF_DAY = re.compile(r"%-?[HIMSfXcTRrpsl]|\bHH?\b|\bhh?\b|\bmm\b|\bss\b|[iI][sS][oO]|[tT]ime")
+_DAY = re.compile(r"%-?[dejuwaAxDFU]|\b[dD]{1,2}\b|\bEEEE?\b|[dD]ate|[dD]ay")
 _PERCENT = re.compile(r"%-?[A-Za-z]")
 
 
@@ -233,8 +233,8 @@ def _kind_of_subscript(head: list[Token], name: str) -> str:
     if kind_of_name(base) != "history" or len(head) < 4 or head[1].text != "[":
         return ""
     if head[2].text == "-":
-        return "question-first"
-    return "fixed" if head[2].kind == "number" else ""
+        return "question-first" if len(head) > 4 and head[4].text == "]" else ""
+    return "fixed" if head[2].kind == "number" and head[3].text == "]" else ""
 
 
 def dotted_name(head: list[Token]) -> str:

@@ -41,16 +41,15 @@ def load(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise FormError(f"this is not JSON: {error.msg}", line_of(text, error.pos)) from None
+        raise FormError(f"this is not JSON: {error.msg}", line_of(text[: error.pos])) from None
     except RecursionError:
         raise FormError("this JSON is nested too deeply") from None
     except ValueError as error:  # a number with thousands of digits
         raise FormError(f"this JSON cannot be read: {error}") from None
 
 
-def line_of(text: str, offset: int) -> int:
-    r"""The line of an offset, from 1; lines end at ``\n``, ``\r\n`` or ``\r``."""
-    before = text[:offset]
+def line_of(before: str) -> int:
+    r"""The line of what comes after a text, from 1; lines end at ``\n``, ``\r\n`` or ``\r``."""
     return 1 + before.count("\n") + before.count("\r") - before.count("\r\n")
 
 

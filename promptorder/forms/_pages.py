@@ -10,10 +10,9 @@ _NOT_PROMPTS = frozenset(
 )
 _MAYBE_PROMPTS = frozenset("yaml yml json xml toml".split())
 _PROMPT = re.compile(r"prompt|instruction|persona|agent|assistant|chat_?template|system", re.IGNORECASE)
-_PAGE_START = re.compile(
-    r"\A(?:\s|\{#.*?#\}|\{%.*?%\}|\{\{!.*?\}\}|<!--.*?-->|<\?xml[^>]*\?>)*<(?:!doctype|html|head|body|table|svg)\b",
-    re.IGNORECASE | re.DOTALL,
-)
+_PAGE_START = re.compile(r"<(?:!doctype|html|head|body|table|svg)\b", re.IGNORECASE)
+_UNSEEN = (("{#", "#}"), ("{%", "%}"), ("{{!", "}}"), ("<!--", "-->"), ("<?", "?>"))
+"""What may stand in front of a page's first tag."""
 _PAGE_BASE = re.compile(
     r"\{%-?\s*extends\s+['\"][^'\"]+\.html?(?:\.\w+)?['\"]|\{\{\s*ansible_|\{%\s*load static"
 )
@@ -34,8 +33,21 @@ def is_page(path: str, text: str) -> bool:
     if inner in _NOT_PROMPTS or (inner in _MAYBE_PROMPTS and not _PROMPT.search(path)):
         return True
     head = text[:_LOOKED_AT]
-    if _PAGE_START.match(head) or _PAGE_BASE.search(head):
+    if _PAGE_START.match(head, _first_seen(head)) or _PAGE_BASE.search(head):
         return True
     tags = _TAG.findall(head)
     size = sum(len(match[0]) for match in _TAG.finditer(head))
     return len(tags) >= _MIN_TAGS and size > _TAG_SHARE * len(head)
+
+
+def _first_seen(text: str) -> int:
+    """Where the first thing stands that is put out: behind white space, comments and statements."""
+    at = 0
+    while True:
+        while at < len(text) and text[at].isspace():
+            at += 1
+        close = next((end for begin, end in _UNSEEN if text.startswith(begin, at)), "")
+        found = text.find(close, at) if close else -1
+        if found < 0:
+            return at
+        at = found + len(close)

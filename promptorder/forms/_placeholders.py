@@ -25,16 +25,25 @@ _PATTERN = lazily(
     """,
     re.VERBOSE,
 )
-_CALL = lazily(r"([A-Za-z_$][\w.$]*)\s*\(")
 _CLOCK_CALL = lazily(
-    r"(?<![\w.])(?:\$?now|today|utcnow|strftime_now|current_?date(?:time)?|current_?time(?:stamp)?|timestamp|"
+    r"(?<![\w.])(?:\$?now|today|utcnow|strftime_now|(?:get_?)?current_?date(?:_?time)?|(?:get_?)?current_?time(?:stamp)?|timestamp|"
     r"datetime\.(?:now|utcnow|today)|date\.today|time\.time|new Date|Date\.now)\s*\(|"
-    r"(?<![\w.])(?:\$now|\$today|utcnow|now|today|currentDate|currentTime)\b|strftime_now|\|\s*(?:strftime|now)\b",
+    r"(?<![\w.])(?:\$now|\$today|utcnow|now|today|currentDate|currentTime)\b|strftime_now|\|\s*now\b"
+    r"|^\s*(?:date|time|datetime|isodate|isotime)\s+[\"'][^\"']*[\"']\s*$|^\s*(?:date|time|datetimeformat|time_UTC)::?\S",
     re.IGNORECASE,
 )
+_KEYWORD = lazily(r"(?:else|end|endif|endfor|elif|if|for|each|with|unless|range|template|block|set|include)\b(?!\s*[|.(]|$)|(?:else|end)$")
+_TIME_OF_DAY = lazily(r"%[HIMSXcTfR]|[tT]ime|now|HH|hh|mm|ss|ISO")
 _RANDOM_CALL = lazily(
     r"\b(?:uuid4|uuid|random\w*|shuffle|sample|randint|nanoid|\$randomUUID|guid|\$guid|randomUUID)\s*\(|\{\{\s*\$(?:guid|random\w*)"
     r"|\|\s*(?:shuffle|random)\b",
+    re.IGNORECASE,
+)
+_NEAR = 400
+_FORMULA = lazily(r"\\[A-Za-z]+\{[^{}\n]*\}?$")
+_EXPLAINED = lazily(
+    r"[ \t]*(?:[:=–—|-]|->|→)?[ \t]*(?:becomes|stands for|will be|is replaced|is filled|inserts|(?:is |are )?the (?:user|name|current|"
+    r"date|day|time|text|question|full|list|value|number|id)\b)",
     re.IGNORECASE,
 )
 _FENCED = lazily(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -50,7 +59,7 @@ def split(
 ) -> Iterator[Segment]:
     """Cut ``text``, which stands in the file at ``start`` as it is, into static text and placeholders.
 
-    With ``code_is_text``, what stands in a fenced block is documentation and not a placeholder.
+    With ``code_is_text``, what stands among other code in a fenced block is documentation and not a placeholder.
     """
     quiet = [match.span() for match in _FENCED.finditer(text)] if code_is_text and "\n" in text else []
     last = 0
@@ -58,7 +67,7 @@ def split(
         syntax = match.lastgroup or "escaped"
         if syntax == "escaped" or syntax not in syntaxes:
             continue
-        if any(a <= match.start() < b for a, b in quiet) or _in_backticks(text, match.start(), match.end()):
+        if _is_documentation(text, match, quiet):
             continue
         segment = placeholder(match[0], match[syntax], start + match.start(), role)
         if segment is None:
@@ -80,7 +89,7 @@ def placeholder(source: str, inside: str, start: int, role: str) -> Segment | No
     """The segment of one placeholder, or None where it is none (a comment, a partial, a closing tag)."""
     end = start + len(source)
     inside = inside.strip()
-    if not inside or inside[0] in "!/>^&" or inside.startswith(("else", "end")):
+    if not inside or inside[0] in "!/>^&" or _KEYWORD.match(inside):
         return None
     if inside[0] in "#@" and not inside.endswith("#"):
         return None
@@ -94,17 +103,29 @@ def placeholder(source: str, inside: str, start: int, role: str) -> Segment | No
 def judge(expression: str) -> tuple[str, str]:
     """The kind of a template's expression, where it reads a clock or draws at random."""
     if _CLOCK_CALL.search(expression):
-        by_day = re.search(r"today|date", expression, re.IGNORECASE) and not re.search(
-            r"%[HMSXcTf]|time|now|HH|mm", expression
-        )
+        by_day = re.search(r"today|date|yyyy", expression, re.IGNORECASE) and not _TIME_OF_DAY.search(expression)
         return "template-clock", "day" if by_day else "request"
     if _RANDOM_CALL.search(expression):
         return "random-call", "request"
     return "", ""
 
 
-def _in_backticks(text: str, start: int, end: int) -> bool:
-    line_start = text.rfind("\n", 0, start) + 1
-    line_end = text.find("\n", end)
-    after = text[end : line_end if line_end >= 0 else len(text)]
-    return text.count("`", line_start, start) % 2 == 1 and "`" in after
+def _is_documentation(text: str, match: re.Match[str], quiet: list[tuple[int, int]]) -> bool:
+    """In backticks, in code, in a formula, or first in a line that explains it: a text about placeholders."""
+    start, end = match.span()
+    before, after = _on_line(text, start, end)
+    if before.count("`") % 2 and "`" in after:
+        return True
+    if _FORMULA.search(before):
+        return True
+    if any(a <= start < b for a, b in quiet):
+        # A fence around nothing but the placeholder marks where the text begins that is filled in.
+        return bool(before.strip() or after.strip())
+    return not before.strip(" \t-*•|>") and _EXPLAINED.match(after) is not None
+
+
+def _on_line(text: str, start: int, end: int) -> tuple[str, str]:
+    """What stands on the same line before and behind, not too far away: a file may be one line."""
+    line_start = text.rfind("\n", max(0, start - _NEAR), start) + 1 or max(0, start - _NEAR)
+    line_end = text.find("\n", end, end + _NEAR)
+    return text[line_start:start], text[end : line_end if line_end >= 0 else end + _NEAR]

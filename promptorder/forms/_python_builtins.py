@@ -84,7 +84,7 @@ def _without_disorder(value: Value) -> Value:
 def _set(
     self: Expressions, node: ast.Call, arguments: list[Value], keywords: dict[str, Value], scope: Scope
 ) -> Value:
-    return Bag() if arguments else Items()
+    return Bag(self.place(node)) if arguments else Items()
 
 
 def _enumerated(
@@ -150,7 +150,9 @@ def _file(
 def _number(
     self: Expressions, node: ast.Call, arguments: list[Value], keywords: dict[str, Value], scope: Scope
 ) -> Value:
-    return volatile_in(Items(tuple(arguments))) or fixed(self.unknown(node, ""))
+    found = volatile_in(Items(tuple(arguments)))
+    # how many there are, or which one is the largest, does not depend on an order
+    return found if found is not None and found.kind != calls.UNORDERED else fixed(self.unknown(node, ""))
 
 
 BUILTINS: dict[str, _Builtin] = {

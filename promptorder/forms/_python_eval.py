@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from promptorder.forms import _python_calls as calls
 from promptorder.forms._python_strings import Field, Positions, parts
@@ -18,7 +19,6 @@ from promptorder.forms._python_values import (
     Scope,
     Star,
     Table,
-    Template,
     Text,
     Value,
     choose,
@@ -42,6 +42,19 @@ _CLOCK_PARTS = {
     "weekday": "day",
     "isoweekday": "day",
 }
+_RULES = frozenset(("prompt", "instructions", "rules", "guidelines", "preamble", "persona", "system"))
+_ASKED = frozenset(
+    ("user", "human", "customer", "input", "current", "question", "query", "request", "full", "final", "llm")
+)
+_CONTENTS = frozenset(
+    "text content page_content body value data description details title summary name id raw output result answer question "
+    "query input message email role snippet excerpt chunk passage".split()
+)
+"""Attributes that say less than the name of what they belong to: ``ticket.text``, ``customer.name``."""
+_HOLDERS = frozenset(
+    ("state", "context", "ctx", "self", "config", "session", "request", "memory", "message", "msg", "task")
+)
+"""Objects that hold all sorts of things: what matters is which one of them."""
 _MOST_UNROLLED = 64
 
 
@@ -79,6 +92,7 @@ class Expressions:
     def unknown(self, node: ast.expr, name: str, kind: str = "") -> Segment:
         """A value of which nothing but its name is known."""
         start, end = self.place(node)
+        kind = kind or ("static-part" if is_rules(name) else "")
         return Segment(self.source[start:end], start, end, "prompt", VARIABLE, name, kind)
 
     # --- expressions ----------------------------------------------------------------------------------------
@@ -101,7 +115,7 @@ class Expressions:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 found = volatile_in(self.value(child, scope))
-                if found is not None:
+                if found is not None and found.kind != calls.UNORDERED:
                     return found
         return self.unknown(node, "")
 
@@ -165,8 +179,9 @@ class Expressions:
         if not isinstance(value, Segment) or value.kind in _STAYS:
             return value
         start, end = self.place(node)
-        telling = name if kind_of_name(name) or not value.name else value.name
-        return value._replace(text=self.source[start:end], start=start, end=end, name=telling)
+        telling = name if not value.name or (kind_of_name(name) and not is_rules(value.name)) else value.name
+        kind = value.kind or ("static-part" if is_rules(telling) else "")
+        return value._replace(text=self.source[start:end], start=start, end=end, name=telling, kind=kind)
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
         dotted = self.dotted(node, scope)
@@ -192,11 +207,20 @@ class Expressions:
         if whole.kind == calls.CLOCK:
             part = _CLOCK_PARTS.get(attribute)
             return fixed(whole) if part == "fixed" else whole._replace(changes=part) if part else whole
-        if whole.kind in _STAYS or whole.role == "history":
+        if whole.kind in _STAYS - {"static-part"} or whole.role == "history":
             return whole
         start, end = self.place(node)
         name = f"{whole.name}.{attribute}" if whole.name and attribute else whole.name or attribute
-        return whole._replace(text=self.source[start:end], start=start, end=end, name=name)
+        kind = whole.kind
+        if attribute == "prompt":
+            kind = (
+                "fixed"  # of a task, a model or a configuration: more often rules than what a user has asked
+            )
+        elif attribute and (attribute not in _CONTENTS or whole.name.rpartition(".")[2] in _HOLDERS):
+            name = attribute
+        if is_rules(name):
+            kind = "static-part"
+        return whole._replace(text=self.source[start:end], start=start, end=end, name=name, kind=kind)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         if self.dotted(node.value, scope) == "os.environ":
@@ -296,7 +320,11 @@ class Expressions:
         return Star(inner)
 
     def _set(self, node: ast.Set, scope: Scope) -> Value:
-        return Bag() if len(node.elts) > 1 else Items(tuple(self.value(item, scope) for item in node.elts))
+        return (
+            Bag(self.place(node))
+            if len(node.elts) > 1
+            else Items(tuple(self.value(item, scope) for item in node.elts))
+        )
 
     def _dict(self, node: ast.Dict, scope: Scope) -> Value:
         table: dict[str, Value] = {}
@@ -322,7 +350,7 @@ class Expressions:
     def _await(self, node: ast.Await, scope: Scope) -> Value:
         return self.value(node.value, scope)
 
-    def _named(self, node: ast.NamedExpr, scope: Scope) -> Value:
+    def _walrus(self, node: ast.NamedExpr, scope: Scope) -> Value:
         value = self.value(node.value, scope)
         scope.names[node.target.id] = value
         return value
@@ -343,10 +371,10 @@ class Expressions:
                     return unrolled
             if isinstance(over, Bag):
                 place = over.made or (None if isinstance(node, ast.SetComp) else self.place(node))
-                return Bag(None if isinstance(node, ast.DictComp) else place, over.changes)
+                return Bag(over.origin, None if isinstance(node, ast.DictComp) else place, over.changes)
             self.bind_loop(generator.target, over, generator.iter, inner)
         if isinstance(node, ast.SetComp):
-            return Bag()
+            return Bag(self.place(node))
         if isinstance(node, ast.DictComp):
             return Items((Star(self.value(node.key, inner)), Star(self.value(node.value, inner))))
         found = volatile_in(over)
@@ -459,7 +487,7 @@ _HANDLERS: dict[type, Callable[..., Value]] = {
     ast.IfExp: Expressions._choice,
     ast.BoolOp: Expressions._or,
     ast.Await: Expressions._await,
-    ast.NamedExpr: Expressions._named,
+    ast.NamedExpr: Expressions._walrus,
     ast.Lambda: Expressions._lambda,
     ast.ListComp: Expressions._comprehension,
     ast.GeneratorExp: Expressions._comprehension,
@@ -469,13 +497,22 @@ _HANDLERS: dict[type, Callable[..., Value]] = {
 }
 
 
+@lru_cache(maxsize=4096)
+def is_rules(name: str) -> bool:
+    """Whether a name says that it holds rules, which stay: ``system_prompt``, ``judge_prompt``, ``house_rules``."""
+    found = words(name.rpartition(".")[2])
+    if len(found) < 2 and found not in {("instructions",), ("rules",)}:
+        return False
+    if found[-1] == "template":
+        found = found[:-1]
+    return bool(found) and found[-1] in _RULES and not set(found) & _ASKED
+
+
 def is_property(function: Function) -> bool:
     """Whether a method is read like an attribute."""
     decorators = getattr(function.node, "decorator_list", ())
     return any(
-        isinstance(d, ast.Name)
-        and d.id in ("property", "cached_property")
-        or getattr(d, "attr", "") == "cached_property"
+        getattr(d, "id", "") in ("property", "cached_property") or getattr(d, "attr", "") == "cached_property"
         for d in decorators
     )
 

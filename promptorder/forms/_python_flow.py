@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Sequence
 
 from promptorder.forms._python_known import Known
 from promptorder.forms._python_sinks import (
     LEAST,
     Candidate,
+    history,
     is_chat,
     is_message,
     is_other_language,
@@ -41,22 +43,13 @@ from promptorder.model.lint import STATIC, VARIABLE, Segment
 
 _DEEPEST = 5
 """Helpers that call helpers: nobody follows more than a few."""
-_MOST_INLINED = 20_000
-"""Statements that are run for calls, in a file: what comes behind is left unknown."""
+_MOST_INLINED = 600
+"""Statements that are run for the calls of one function: what comes behind is left unknown."""
+_MOST_INLINED_OF_MODULE = 4000
 _CACHES = ("cache", "lru_cache", "cached_property", "st.cache_data", "cache_data")
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-_WANTED = (
-    "rompt",
-    "PROMPT",
-    "role",
-    "ystem",
-    "SYSTEM",
-    "nstruction",
-    "INSTRUCTION",
-    "essage",
-    "You ",
-    "chat",
-    "input",
+_WANTED = re.compile(
+    r"rompt|PROMPT|[\"']role[\"']|role=|ystem|SYSTEM|nstruction|INSTRUCTION|You |messages|Message\("
 )
 
 
@@ -81,7 +74,7 @@ class Program(Known):
         self.frame = Frame("", 0)
         self._waiting: list[tuple[str, Function]] = []
         self._active: set[int] = set()
-        self._inlined = 0
+        self._fuel = _MOST_INLINED_OF_MODULE
         self._classes: dict[str, Instance] = {}
 
     def run(self, module: ast.Module) -> None:
@@ -97,6 +90,8 @@ class Program(Known):
 
     def block(self, body: Sequence[ast.stmt], scope: Scope) -> bool:
         """Run statements; whether they end with a ``return``, ``raise`` or the like."""
+        if self.frame.depth:
+            self._fuel -= len(body)
         return any(self._statement(statement, scope) for statement in body)
 
     def _statement(self, node: ast.stmt, scope: Scope) -> bool:
@@ -124,9 +119,9 @@ class Program(Known):
                 self.block(orelse, scope)
             case ast.With(items, body) | ast.AsyncWith(items, body):
                 for item in items:
-                    value = self.value(item.context_expr, scope)
+                    opened = self.value(item.context_expr, scope)
                     if item.optional_vars is not None:
-                        self.bind(item.optional_vars, value, item.context_expr, scope)
+                        self.bind(item.optional_vars, opened, item.context_expr, scope)
                 return self.block(body, scope)
             case ast.Try() | ast.TryStar():
                 return self._try(node, scope)
@@ -195,19 +190,10 @@ class Program(Known):
         if isinstance(over, Bag):
             over = over._replace(made=over.made or (self.place(target)[0] - 4, self.place(over_node)[1]))
         self.bind_loop(target, over, over_node, scope)
-        past = isinstance(over, Segment) and kind_of_name(over.name) == "history"
-        before = dict(scope.names) if past else {}
-        self.block(body, scope)
-        for name in before:
-            old, new = before[name], scope.names[name]
-            if (
-                isinstance(old, Items)
-                and isinstance(new, Items)
-                and any(is_message(i) for i in new.items[len(old.items) :])
-            ):
-                # what is appended for each earlier turn is the history
-                assert isinstance(over, Segment)
-                scope.names[name] = Items((*old.items, Star(over._replace(role="history", kind="fixed"))))
+        inside = Scope(scope)
+        self.block(body, inside)
+        for name, new in inside.names.items():
+            scope.names[name] = _repeated(scope.get(name), new, over)
 
     # --- functions and classes ------------------------------------------------------------------------------
 
@@ -222,7 +208,7 @@ class Program(Known):
     def _could_make_a_prompt(self, node: _FunctionNode) -> bool:
         start, end = self.positions.span(node)
         code = self.source[start:end]
-        return any(word in code for word in _WANTED)
+        return bool(_WANTED.search(code))
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         parent = next(
@@ -264,6 +250,7 @@ class Program(Known):
         assert not isinstance(node, ast.Lambda)
         self.moment = _moment_of(node)
         seeded = self.seeded
+        self._fuel = _MOST_INLINED
         outer, self.frame = self.frame, Frame(name, 0)
         owner = Instance(Scope(function.owner.attributes)) if function.owner else None
         scope = self._parameters(function, [], {}, owner)
@@ -287,11 +274,9 @@ class Program(Known):
     ) -> Value:
         """What a function of the file returns for these arguments; unknown where it calls itself or calls too deep."""
         body = function.node.body
-        size = len(body) if isinstance(body, list) else 1
-        too_much = self._inlined + size > _MOST_INLINED or self.frame.depth >= _DEEPEST
+        too_much = self._fuel <= 0 or self.frame.depth >= _DEEPEST
         if id(function.node) in self._active or too_much:
             return self.unknown(node, getattr(function.node, "name", "")) if node is not None else None
-        self._inlined += size
         scope = self._parameters(function, arguments, keywords, owner)
         outer, self.frame = self.frame, Frame(self.frame.name, self.frame.depth + 1)
         moment = self.moment
@@ -395,6 +380,22 @@ class Program(Known):
         """A variable that a call has sent need not be told again when the function ends."""
         if isinstance(node, ast.Name):
             self.frame.sent.add(node.id)
+
+
+def _repeated(before: Value, after: Value, over: Value) -> Value:
+    """A list of messages behind a loop: what is appended for each earlier turn is the history, else it is examples."""
+    if not isinstance(before, Items) or not isinstance(after, Items):
+        return after
+    more = after.items[len(before.items) :]
+    if not any(is_message(item) for item in more):
+        return after
+    pieces = pieces_of(over, (0, 0))
+    past = next((piece for piece in pieces if kind_of_name(piece.name) == "history"), None)
+    if past is not None:
+        return Items((*before.items, Star(history(past))))
+    shown = messages(Items(more), (0, 0))
+    text = Text(tuple(piece for piece in shown if piece.origin == STATIC or volatile_in(piece)))
+    return Items((*before.items, Star(text)))
 
 
 def _moment_of(node: ast.AST) -> str:

@@ -14,6 +14,7 @@ from promptorder.forms._python_sinks import (
     is_chat,
     is_message,
     is_request,
+    is_scratchpad,
     looks_like_prompt,
     message_class,
     messages,
@@ -159,9 +160,10 @@ class Known(Expressions):
         """A list that the helper has appended to."""
         for parameter, argument, before in zip(function.node.args.args, node.args, arguments, strict=False):
             after = self.left.names.get(parameter.arg)
-            if isinstance(argument, ast.Name) and isinstance(before, Items) and isinstance(after, Items):
-                if len(after.items) > len(before.items) and is_chat(after):
-                    scope.names[argument.id] = after
+            if not isinstance(argument, ast.Name) or not isinstance(after, Items) or not is_chat(after):
+                continue
+            if isinstance(before, Items) and len(after.items) > len(before.items):
+                scope.names[argument.id] = after
 
     def _method(
         self,
@@ -246,9 +248,10 @@ class Known(Expressions):
             return self._drawn(self.made(node, calls.RANDOM, "request"), method, node, scope)
         if calls.is_search(_last(function.value) or receiver.name, method):
             return self.made(node, calls.RETRIEVED, "request", method)
-        if method == "sample" and "random_state" not in keywords and "seed" not in keywords:
-            if any(word in receiver.name.lower() for word in _FRAMES):
-                return self.made(node, calls.RANDOM, "request")
+        if method == "sample" and any(word in receiver.name.lower() for word in _FRAMES):
+            return self.made(
+                node, "fixed" if keywords.keys() & {"random_state", "seed"} else calls.RANDOM, "request"
+            )
         if sent:
             return self.unknown(node, method)
         if receiver.kind == "" and isinstance(function.value, ast.Name) and function.value.id in self.imports:
@@ -293,7 +296,7 @@ class Known(Expressions):
             return None
         made = self.made(node, *known, last)
         if known[0] == calls.UNORDERED:
-            return Bag(self.place(node), known[1])
+            return Bag(self.place(node), self.place(node) if known[1] != "process" else None, known[1])
         if known[0] == calls.RANDOM and self.seeded and not name.startswith(("uuid", "secrets", "os.")):
             made = fixed(made)
         if known[0] == calls.CLOCK and last == "strftime" and arguments:
@@ -332,7 +335,7 @@ class Known(Expressions):
         if last == "dict" and keywords and not arguments:
             return Table(tuple(keywords.items()))
         if last == "MessagesPlaceholder":
-            return Star(self.unknown(node, "history")._replace(role="history", kind="fixed"))
+            return Star(self._placeholder(node, arguments, keywords))
         owner = name.rpartition(".")[0].rpartition(".")[2] if "." in name else ""
         if last in _TEMPLATES or owner in _TEMPLATES or last in ("Template", "from_string"):
             return self._template(node, name, last, owner, arguments, keywords)
@@ -348,6 +351,13 @@ class Known(Expressions):
         if last in _TEXT_CLASSES:
             return keywords.get("text") or first
         return None
+
+    def _placeholder(self, node: ast.Call, arguments: list[Value], keywords: dict[str, Value]) -> Segment:
+        """``MessagesPlaceholder("history")``; what stands in for the steps of this turn is no history."""
+        name = keywords.get("variable_name") or (arguments[0] if arguments else None)
+        text = name.pieces[0].text if isinstance(name, Text) and name.pieces else "history"
+        role = "user" if is_scratchpad(text) or kind_of_name(text) != "history" else "history"
+        return fixed(self.unknown(node, text if role == "history" else ""))._replace(role=role)
 
     def _template(
         self,
@@ -401,7 +411,9 @@ class Known(Expressions):
             if isinstance(value, Table) and is_request(value):
                 self.send(last, request(dict(value.pairs), self.place(node)))
                 return True
-        body = {key: value for key, value in keywords.items() if key in _TAKEN and value is not None}
+        body: dict[str, Value] = {
+            key: value for key, value in keywords.items() if key in _TAKEN and value is not None
+        }
         chats = [value for value in arguments if is_chat(value)]
         if chats and "messages" not in body:
             body["messages"] = chats[0]

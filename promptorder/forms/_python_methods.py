@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from promptorder.forms import _python_calls as calls
 from promptorder.forms._python_eval import Expressions, formatted
-from promptorder.forms._python_templates import fill, replace, variable
+from promptorder.forms._python_templates import fill, first_name, replace, variable
 from promptorder.forms._python_values import (
     MOST_PIECES,
     Bag,
@@ -91,7 +91,7 @@ def filled(
             return self.fill_in(next(automatic, None), place)
         if name.isdigit():
             return self.fill_in(positional[int(name)], place) if int(name) < len(positional) else ()
-        first = name.split(".")[0].split("[")[0].split("|")[0].strip()
+        first = first_name(name).partition(".")[0]
         if first not in named:
             return None
         result = self.fill_in(named[first], place)
@@ -166,11 +166,12 @@ def of_segment(self: Expressions, whole: Segment, method: str, node: ast.Call, s
     if method in _SAME or method in ("replace", "split", "join", "format"):
         return whole
     if method in ("iterdir", "glob", "rglob") and not (method == "glob" and "glob" in whole.name):
-        return Bag(self.place(node), "rendering")
+        return Bag(self.place(node), self.place(node), "rendering")
     if method in ("read_text", "read"):
         return self.manual(node)
-    found = self.part_of(whole, node, method)
-    return found._replace(origin=VARIABLE)
+    start, end = self.place(node)
+    name = method if whole.name in ("", "self") else f"{whole.name}.{method}"
+    return whole._replace(text=self.source[start:end], start=start, end=end, name=name, origin=VARIABLE)
 
 
 def _of_clock(whole: Segment, method: str, node: ast.Call) -> Segment:

@@ -32,6 +32,8 @@ def _opened(program: Program, candidate: Candidate) -> tuple[Segment, ...]:
     segments = candidate.segments
     if not _TEMPLATE_NAME.search(candidate.name) and not has_placeholders(segments, "unseen"):
         return segments
+    if any("{%" in s.text and "messages" in s.text for s in segments):
+        return segments  # the template of a model's chat format, which is filled in by a server
     syntax = "double" if _is_jinja(segments) else "unseen"
 
     def lookup(name: str, place: tuple[int, int]) -> tuple[Segment, ...]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from promptorder.forms._python_values import Items, Segment, Star, Table, Template, Text, Value, pieces_of
+from promptorder.forms._python_values import MADE, Items, Star, Table, Template, Text, Value, pieces_of
 from promptorder.lint._names import kind_of_name, words
-from promptorder.model.lint import STATIC, Prompt
+from promptorder.model.lint import STATIC, Prompt, Segment
 
 SYSTEM_KEYWORDS = (
     "system", "system_prompt", "system_message", "system_instruction", "system_instructions", "instructions", "developer",
     "preamble",
 )  # fmt: skip
-PROMPT_KEYWORDS = ("prompt", "messages", "input", "contents", "chat_history", "message")
+PROMPT_KEYWORDS = ("messages", "prompt", "input", "contents", "chat_history", "message")
 _ROLES = {
     "system": "system", "developer": "system",
     "user": "user", "human": "user",
@@ -46,6 +46,7 @@ _OTHER_LANGUAGE = re.compile(
     r"from \w+ import|usage:)",
     re.IGNORECASE,
 )
+_LEAST_BEHIND_HISTORY = 320
 LEAST = 100
 """Characters of static text: with less behind something that changes, and no history, nothing is worth a word."""
 
@@ -114,11 +115,12 @@ def messages(value: Value, place: tuple[int, int]) -> Iterator[Segment]:
     """What is sent as messages, in its order, each piece with its role."""
     if isinstance(value, Template):
         value = value.value
+    if isinstance(value, Text) and value.pieces and all(p.origin != STATIC for p in value.pieces):
+        value = Items(tuple(Star(piece) for piece in value.pieces))  # list + list, of which nothing is known
+    if isinstance(value, Segment):
+        value = Items((Star(value),)) if kind_of_name(value.name) == "history" else value
     if not isinstance(value, Items):
-        if isinstance(value, Segment) and kind_of_name(value.name) == "history":
-            yield history(value)
-        else:
-            yield from _with_role(pieces_of(value, place), "user")
+        yield from _with_role(pieces_of(value, place), "user")
         return
     for item in value.items:
         if isinstance(item, Star | Segment):
@@ -134,7 +136,7 @@ def messages(value: Value, place: tuple[int, int]) -> Iterator[Segment]:
 
 
 def _unknown_messages(segment: Segment) -> Iterator[Segment]:
-    if segment.role == "history" or kind_of_name(segment.name) == "history":
+    if segment.role == "history" or (kind_of_name(segment.name) == "history" and not segment.kind):
         yield history(segment)
     elif segment.kind:
         yield segment._replace(role="user")
@@ -153,13 +155,15 @@ def _message(item: Value, place: tuple[int, int]) -> Iterator[Segment]:
         yield from pieces
     else:
         # a message whose role is that of an earlier one: a turn of the history
-        yield from (history(piece) for piece in pieces)
+        yield from (history(p) if role or _is_history(p) else p._replace(kind="fixed") for p in pieces)
 
 
 def _texts(content: Value) -> Value:
     """Of content that is a list of blocks, their text."""
     if isinstance(content, Table):
         return content.get("text") or content.get("content")
+    if isinstance(content, Star):
+        return Star(_texts(content.value))
     if isinstance(content, Items):
         return Items(tuple(_texts(item) for item in content.items))
     return content
@@ -181,15 +185,16 @@ def _with_role(pieces: Iterable[Segment], role: str) -> Iterator[Segment]:
         yield piece._replace(role=role)
 
 
-def request(keywords: dict[str, Value], place: tuple[int, int]) -> tuple[Segment, ...]:
+def request(keywords: Mapping[str, Value], place: tuple[int, int]) -> tuple[Segment, ...]:
     """A request's pieces in the order in which servers render them: tools, system, messages."""
     segments: list[Segment] = []
     for key in ("tools", "functions"):
         segments.extend(_with_role(_tool_pieces(keywords.get(key), place), "tools"))
     for key in SYSTEM_KEYWORDS:
         segments.extend(_with_role(pieces_of(_texts(keywords.get(key)), place), "system"))
-    for key in PROMPT_KEYWORDS:
-        segments.extend(messages(keywords.get(key), place))
+    # a call that has several of these passes on what it was given, one of them empty
+    asked = next((keywords[key] for key in PROMPT_KEYWORDS if keywords.get(key) is not None), None)
+    segments.extend(messages(asked, place))
     return settled(segments)
 
 
@@ -207,14 +212,41 @@ def settled(segments: list[Segment]) -> tuple[Segment, ...]:
         (i for i, s in enumerate(segments) if s.role == "assistant" and s.origin != STATIC), default=-1
     )
     return tuple(
-        segment._replace(kind="fixed")
-        if index <= last
-        and segment.role in ("user", "assistant")
-        and segment.origin != STATIC
-        and not segment.kind
+        segment._replace(kind="fixed") if index <= last and _is_said(segment) else segment
+        for index, segment in enumerate(segments)
+    )
+
+
+def _is_said(segment: Segment) -> bool:
+    named = segment.kind in ("", "question-first", "retrieved-context")
+    return named and segment.origin != STATIC and segment.role in ("user", "assistant")
+
+
+def is_scratchpad(name: str) -> bool:
+    """Whether a name holds the steps of the present turn, which rightly come last."""
+    return "scratchpad" in words(name) or "steps" in words(name)
+
+
+def calmed(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    """A history that is written into a text, piece by piece, counts where rules stand behind its last piece."""
+    last = max((i for i, s in enumerate(segments) if _is_history(s)), default=-1)
+    behind = sum(len(s.text) for s in segments[last + 1 :] if s.origin == STATIC)
+    return tuple(
+        segment._replace(kind="fixed", name="" if is_scratchpad(segment.name) else segment.name)
+        if (_is_history(segment) and (index < last or behind < _LEAST_BEHIND_HISTORY))
+        or (segment.name and is_scratchpad(segment.name))
         else segment
         for index, segment in enumerate(segments)
     )
+
+
+def _is_history(segment: Segment) -> bool:
+    return segment.origin != STATIC and not segment.kind and kind_of_name(segment.name) == "history"
+
+
+def tells_something(segments: tuple[Segment, ...]) -> bool:
+    """Whether anything but the names of what is passed on is known."""
+    return any((s.origin == STATIC and s.text.strip()) or s.kind in MADE for s in segments)
 
 
 def once(candidates: Iterable[Candidate], explained: set[int]) -> Iterator[Prompt]:
@@ -222,7 +254,8 @@ def once(candidates: Iterable[Candidate], explained: set[int]) -> Iterator[Promp
 
     ``explained`` are places of variables of which the file shows what they are filled with.
     """
-    kept = list(dict.fromkeys(c for c in candidates if c.segments))
+    known = (c._replace(segments=calmed(c.segments)) for c in candidates if tells_something(c.segments))
+    kept = list(dict.fromkeys(known))
     best: dict[tuple[int, int], tuple[int, int]] = {}
     for number, candidate in enumerate(kept):
         for place, lost in _losses(candidate.segments):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 from promptorder.model.lint import STATIC, Segment
@@ -148,7 +147,7 @@ def _unescape(escape: str) -> str:
     return kind if kind in "\\'\"" else escape
 
 
-def _formatted(source: str, at: int, quote: str, raw: bool) -> Iterator[Segment | Field]:  # type: ignore[misc]
+def _formatted(source: str, at: int, quote: str, raw: bool) -> Generator[Segment | Field, None, int]:
     """The parts of one f-string whose body begins at ``at``; returns where it ends."""
     begin = at
     pattern = (_IN_RAW_TEXT if raw else _IN_TEXT)[quote]
@@ -174,20 +173,20 @@ def _field(source: str, start: int) -> tuple[Field, int]:
     """The field whose expression begins at ``start``, and where the text behind it goes on."""
     depth, at, end = 0, start, -1
     while match := _IN_FIELD.search(source, at):
-        token = match[0]
+        sign = match[0]
         at = match.end()
-        if token[-1] in "\"'":
-            body = _REST[token.lstrip("rRbBfFuUtT")].match(source, at)
+        if sign[-1] in "\"'":
+            body = _REST[sign.lstrip("rRbBfFuUtT")].match(source, at)
             at = body.end() if body else len(source)
-        elif token in "[({":
+        elif sign in "[({":
             depth += 1
-        elif token in "])}":
+        elif sign in "])}":
             if depth == 0:
                 return Field(start, match.start() if end < 0 else end, ""), at
             depth -= 1
-        elif depth == 0 and token in ("!", "="):
+        elif depth == 0 and sign in ("!", "="):
             end = match.start() if end < 0 else end
-        elif depth == 0 and token == ":":
+        elif depth == 0 and sign == ":":
             stop = _spec_end(source, at)
             return Field(start, match.start() if end < 0 else end, source[at:stop]), stop + 1
     return Field(start, len(source), ""), len(source)
@@ -203,9 +202,3 @@ def _spec_end(source: str, at: int) -> int:
                 return index
             depth -= 1
     return len(source)
-
-
-def overlaps(starts: list[int], start: int, end: int) -> bool:
-    """Whether one of the ascending ``starts`` lies in a span."""
-    index = bisect_left(starts, start)
-    return index < len(starts) and starts[index] < end

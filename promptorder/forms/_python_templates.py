@@ -68,9 +68,14 @@ def variable(source: str, place: tuple[int, int], name: str, syntax: str) -> Seg
         from promptorder.forms._placeholders import judge
 
         kind, changes = judge(name)
-        first = _FIRST_NAME.match(name)
-        name = first[0] if first else ""
+        name = first_name(name)
     return Segment(source, *place, "prompt", VARIABLE, name, kind, changes)
+
+
+def first_name(expression: str) -> str:
+    """Of ``user.name | upper`` the name, dots and all."""
+    match = _FIRST_NAME.match(expression)
+    return match[0] if match else ""
 
 
 def has_placeholders(pieces: tuple[Segment, ...], syntax: str) -> bool:

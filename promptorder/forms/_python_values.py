@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from promptorder.model.lint import STATIC, Segment
@@ -56,9 +56,10 @@ class Table(NamedTuple):
 class Bag(NamedTuple):
     """Something without an order: a set, or what was made by going through one.
 
-    ``made`` is the place where its order arose, None while it has none yet.
+    ``made`` is the place where its order arose, None while it has none yet, ``origin`` where the thing itself was made.
     """
 
+    origin: tuple[int, int]
     made: tuple[int, int] | None = None
     changes: str = ""
 
@@ -126,8 +127,8 @@ def pieces_of(value: Value, place: tuple[int, int], depth: int = 0) -> tuple[Seg
             return pieces
         case Segment():
             return (value,)
-        case Bag(made, changes):
-            start, end = made or place
+        case Bag(origin, made, changes):
+            start, end = made or (place if place[1] else origin)
             return (Segment("", start, end, "prompt", "computed", "", "unordered", changes),)
         case Star(inner) | Template(inner):
             return pieces_of(inner, place, depth + 1) if depth < 20 else ()
@@ -201,7 +202,7 @@ def cut(segment: Segment, start: int, end: int) -> Segment:
     )
 
 
-def merged(tables: list[Mapping[str, Value]], outer: Scope) -> dict[str, Value]:
+def merged(tables: Sequence[Mapping[str, Value]], outer: Scope) -> dict[str, Value]:
     """What the names of an ``if`` are behind it, from what each of its branches made of them."""
     result: dict[str, Value] = {}
     for name in dict.fromkeys(name for table in tables for name in table):

@@ -29,6 +29,7 @@ _ANSWERS = frozenset(
     "response responses completion completions chosen rejected output outputs label labels answer answers target expected "
     "ideal choices reward preference".split()
 )
+_PROMPTS = frozenset(("messages", "prompt", "input"))
 _WRAPPED = ("request", "body", "request_body", "payload", "params", "json", "data", "kwargs")
 _SCHEMAS = ("response_format", "format", "output_format", "json_schema", "grammar")
 _OPENAI = re.compile(r"(?:^|/)(?:gpt-|chatgpt|o[1-9](?:-|$)|codex)", re.IGNORECASE)
@@ -72,7 +73,7 @@ def unwrap(value: object) -> tuple[dict[str, Any] | None, Path]:
     for _ in range(3):
         if not isinstance(value, dict):
             break
-        if is_request(value):
+        if not _PROMPTS.isdisjoint(value) and is_request(value):
             return value, path
         key = next((k for k in _WRAPPED if isinstance(value.get(k), dict)), None)
         if key is None:
@@ -100,8 +101,13 @@ def is_request(value: dict[str, Any]) -> bool:
 
 def is_messages(value: list[Any], least: int | None = None) -> bool:
     """Whether a list holds messages; with ``least``, that many of them beside items of other types are enough."""
-    known = sum(1 for m in value if isinstance(m, dict) and m.get("role") in _ROLES)
+    known = sum(1 for message in value if isinstance(message, dict) and _role(message))
     return known >= (least or max(1, len(value)))
+
+
+def _role(message: dict[str, Any]) -> str:
+    role = message.get("role")
+    return _ROLES.get(role, "") if isinstance(role, str) else ""
 
 
 def provider(body: dict[str, Any]) -> str:
@@ -177,7 +183,7 @@ def _tools(body: dict[str, Any]) -> Iterator[Part]:
 
 def _message(message: dict[str, Any], path: Path) -> Iterator[Part]:
     kind = message.get("type")
-    role = _ROLES.get(message.get("role") or "", "history" if kind and kind != "message" else "user")
+    role = _role(message) or ("history" if kind and kind != "message" else "user")
     if kind in ("function_call", "custom_tool_call"):
         yield from _call(message, path, message.get("call_id"))
         return

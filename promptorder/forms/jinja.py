@@ -30,9 +30,7 @@ NAMES = ()
 PLAIN = True
 
 _MAX_PATHS = 6
-_MAX_CALLS = 12
-_MAX_ALL_CALLS = 2000
-_MAX_SEGMENTS = 50_000
+_MAX_STEPS = 200_000
 _THINGS = frozenset("entities entity devices device sensors lights states areas rooms appliances".split())
 _STATE_ATTRIBUTES = (
     "state", "states", "value", "status", "attributes", "last_changed", "last_updated", "reading", "brightness",
@@ -76,13 +74,15 @@ class _Walk:
         self.macros: dict[str, Branch] = {}
         self.roots: set[tuple[int, int]] = set()
         self.loops = 0
-        self.calls = self.all_calls = 0
+        self.called: set[int] = set()
+        self.steps = 0
         self.in_history = False
         self.late: list[Segment] = []
 
     def nodes(self, nodes: list[Node]) -> None:
         for node in nodes:
-            if len(self.segments) > _MAX_SEGMENTS:
+            self.steps += 1
+            if self.steps > _MAX_STEPS:
                 raise FormError("the template is too large to be followed")
             if isinstance(node, Text):
                 self._add(Segment(node.text, node.start, node.start + len(node.text)))
@@ -199,7 +199,7 @@ class _Walk:
         pieces = [piece for piece in value(iterable, self.known) if piece.text is None]
         piece = pieces[0] if pieces else Piece(head.start, head.end, None, dotted_name(iterable), "fixed")
         name = piece.name or dotted_name(iterable)
-        turns = self._turns(name, iterable)
+        turns = piece.kind != "fixed" and self._turns(name, iterable)
         old = dict(self.known)
         for target in targets:
             self.known[target] = [Piece(head.start, head.end, None, target, "fixed")]
@@ -265,8 +265,8 @@ class _Walk:
     def _macro(self, expression: list[Token]) -> bool:
         """Put the body of a macro where it is called."""
         macro = self.macros.get(expression[0].text) if len(expression) > 1 and expression[1].text == "(" else None
-        if macro is None or self.calls >= _MAX_CALLS or self.all_calls >= _MAX_ALL_CALLS:
-            return macro is not None
+        if macro is None or macro.start in self.called:
+            return macro is not None  # one that calls itself has been seen
         old = dict(self.known)
         parameters = split_arguments(tokens(macro.rest, macro.rest_start)[2:-1])
         close = next((i for i in range(len(expression) - 1, 1, -1) if expression[i].text == ")"), len(expression))
@@ -276,10 +276,9 @@ class _Walk:
             if len(given) > 2 and given[1].text == "=":
                 given = given[2:]
             self.known[parameter[0].text] = value(given, old)
-        self.calls += 1
-        self.all_calls += 1
+        self.called.add(macro.start)
         self.nodes(macro.body)
-        self.calls -= 1
+        self.called.discard(macro.start)
         self.known = old
         return True
 

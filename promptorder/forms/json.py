@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from promptorder.forms._json import Node, Path, Text, at, load, places, string, strings
+from promptorder.forms import FormError
+from promptorder.forms._json import Node, Path, Text, at, line_of, load, places, string, strings
 from promptorder.model.lint import STATIC, Prompt, Segment, Source
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ def prompts(source: Source) -> Iterator[Prompt]:
         return
     value = load(text)
     if isinstance(value, (dict, list)):
-        yield from _prompts(source, value)
+        try:
+            yield from _prompts(source, value)
+        except RecursionError:
+            raise FormError("this JSON is nested too deeply") from None
 
 
 def request_prompt(text: str, root: Node, body: dict[str, Any], path: Path) -> Prompt:
@@ -90,16 +94,12 @@ def _log(source: Source, values: list[Any], path: Path) -> Iterator[Prompt]:
     from promptorder.lint.logs import Follower
 
     node = at(places(source.text), path)
-    follower = Follower()
+    follower, line, last = Follower(), 1, 0
     for value, element in zip(values, node.value if node and isinstance(node.value, list) else (), strict=False):
-        follower.feed(value, _line(source.text, element.start), element.start)
+        raw = source.text[element.start : element.end]
+        line, last = line + line_of(source.text[last : element.start]) - 1, element.start
+        follower.feed(value, line, element.start, raw)
     yield Prompt((), literal=True, request=follower.log())
-
-
-def _line(text: str, offset: int) -> int:
-    from promptorder.forms._json import line_of
-
-    return line_of(text, offset)
 
 
 def _templates(text: str, value: dict[str, Any]) -> Iterator[Prompt]:

@@ -32,7 +32,8 @@ def prompts(source: Source) -> Iterator[Prompt]:
         if not raw.strip():
             continue
         filled = [*filled[:1], (start, end)]
-        broken = broken or _feed(follower, raw, number, start)
+        wrong = _feed(follower, raw, number, start)
+        broken = broken or wrong
     if follower.requests == 1 and len(filled) == 1:
         yield from _one(source, *filled[0])
     elif follower.requests:
@@ -54,7 +55,6 @@ def log_findings(
     follower = Follower()
     broken: tuple[int, str] | None = None
     number = 0
-    wanted: dict[int, str] = {}
     for data in lines:
         text = data.decode("utf-8", "replace")
         if number == 0:
@@ -63,11 +63,9 @@ def log_findings(
             number += 1
             raw = text[start:end]
             if raw.strip():
-                records = follower.records
-                broken = broken or _feed(follower, raw, number, -1)
-                if follower.records > records:
-                    wanted[number] = raw
-    yield from findings(follower, path, rules, options or Options(), wanted)
+                wrong = _feed(follower, raw, number, -1)
+                broken = broken or wrong
+    yield from findings(follower, path, rules, options or Options())
     if broken:
         raise FormError(f"line {broken[0]} is not JSON: {broken[1]}", broken[0])
 
@@ -77,20 +75,20 @@ def _feed(follower: Follower, raw: str, number: int, start: int) -> tuple[int, s
     from json import JSONDecodeError, loads
 
     try:
-        value = loads(raw)
+        follower.feed(loads(raw), number, start, raw)
     except JSONDecodeError as error:
         return number, error.msg
     except RecursionError:
         return number, "nested too deeply"
-    except ValueError as error:
+    except ValueError as error:  # a number with thousands of digits
         return number, str(error)
-    follower.feed(value, number, start, raw)
     return None
 
 
 def _one(source: Source, start: int, end: int) -> Iterator[Prompt]:
     """A log of one line, as the request that it holds, its places moved to where they stand in the file."""
     from promptorder.forms import json
+    from promptorder.forms._requests import Request
 
     for prompt in json.prompts(source._replace(text=source.text[start:end])):
         segments = (
@@ -99,7 +97,11 @@ def _one(source: Source, start: int, end: int) -> Iterator[Prompt]:
             )
             for each in prompt.segments
         )
-        yield prompt._replace(segments=tuple(segments))
+        request = prompt.request
+        if isinstance(request, Request):
+            moved = {path: (a + start, b + start) for path, (a, b) in request.places.items()}
+            request = request._replace(places=moved)
+        yield prompt._replace(segments=tuple(segments), request=request)
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

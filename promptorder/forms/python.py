@@ -74,7 +74,7 @@ def _parse(text: str) -> ast.Module:
 def imports_of(module: ast.Module) -> dict[str, str]:
     """What each imported name stands for, in full."""
     names: dict[str, str] = {}
-    waiting: list[ast.stmt] = list(module.body)
+    waiting: list[ast.AST] = list(module.body)
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import):

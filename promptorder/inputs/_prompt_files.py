@@ -2,7 +2,8 @@
 
 import codecs
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from promptorder.errors import InputError
@@ -33,6 +34,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _HEAD = 8192
+_LARGE = 16 << 20
 
 
 class Candidate(NamedTuple):
@@ -202,7 +204,31 @@ def read_file(path: str, stdin: BinaryIO | None = None) -> bytes:
     return stdin.read()
 
 
-def read_text(data: bytes) -> tuple[str, bool, str]:
+def is_large(path: str) -> bool:
+    """Whether a file is better read in pieces, as standard input is, whose size nobody knows."""
+    try:
+        return path == STANDARD_INPUT or os.path.getsize(path) >= _LARGE
+    except OSError:
+        return False
+
+
+def open_lines(path: str, stdin: BinaryIO | None = None) -> AbstractContextManager[Iterable[bytes]]:
+    """The lines of a file as bytes. Raises OSError."""
+    if path != STANDARD_INPUT:
+        return open(path, "rb")
+    if stdin is None:
+        import sys
+
+        stdin = sys.stdin.buffer
+    return nullcontext(stdin)
+
+
+def why_unreadable(error: OSError) -> str:
+    """What to say of a file that cannot be read."""
+    return f"cannot be read: {(error.strerror or str(error)).lower()}"
+
+
+def decode_text(data: bytes) -> tuple[str, bool, str]:
     """The text of a file with its line ends as they are, whether it had a byte order mark, and its encoding.
 
     A mark decides, then UTF-8, then cp1252. Raises NotTextError.
@@ -212,7 +238,9 @@ def read_text(data: bytes) -> tuple[str, bool, str]:
             try:
                 return data[len(mark) :].decode(encoding), True, encoding
             except UnicodeDecodeError as error:
-                raise NotTextError(f"marked as {encoding.upper()}, but byte {error.start + len(mark)} is wrong") from None
+                raise NotTextError(
+                    f"marked as {encoding.upper()}, but byte {error.start + len(mark)} is wrong"
+                ) from None
     if data.startswith(b"%PDF-") or b"\0" in data[:_HEAD]:
         raise NotTextError(_looks(data))
     try:

@@ -58,7 +58,9 @@ def by_content(text: str, form: str = "") -> tuple[str, str]:
         return form, ""
     if re.match(r"#!.*\bpython", head):
         return _there("python", "its first line calls Python")
-    if re.search(r"^FROM\s+\S+\s*$", head, re.MULTILINE) and re.search(r"^(?:SYSTEM|TEMPLATE|PARAMETER)\s", head, re.MULTILINE):
+    if re.search(r"^FROM\s+\S+\s*$", head, re.MULTILINE) and re.search(
+        r"^(?:SYSTEM|TEMPLATE|PARAMETER)\s", head, re.MULTILINE
+    ):
         return _there("modelfile", "it has FROM and SYSTEM, TEMPLATE or PARAMETER")
     if re.search(r"\{%-?\s*\w+", head):
         return _there("jinja", "it has {% tags %}")

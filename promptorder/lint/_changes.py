@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from promptorder.forms._requests import Part
 from promptorder.lint import _drift
-from promptorder.lint._drift import QUESTION, VOLATILE, Drift, drift
+from promptorder.lint._drift import QUESTION, VOLATILE, Drift, common_start, drift
 
 HEAD, TOOL_ORDER, TOOL_CHANGED = "prompt-head-changed", "tool-order", "tool-changed"
 REWRITTEN, DROPPED, STRIPPED, IMAGE = "history-rewritten", "history-dropped", "reasoning-stripped", "image-reencoded"
@@ -58,7 +58,8 @@ def compare(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bool
             return None  # a raw prompt that grows
         if old.text.startswith(new.text) and k == len(now) - 1:
             return None
-    if old.role in ("system", "prompt") or new.role in ("system", "prompt") or _is_single(was, now):
+    is_head = not any(part.role in _TURNS for part in was[:k])
+    if is_head and ({old.role, new.role} & {"system", "prompt"} or _is_single(was, now)):
         return _of_head(was, now, k, same_session)
     return _of_history(was, now, k, same_session)
 
@@ -79,9 +80,10 @@ def _is_single(was: Sequence[Part], now: Sequence[Part]) -> bool:
 
 def _kept(was: Sequence[Part], now: Sequence[Part], k: int) -> tuple[int, bool]:
     """Characters of whole parts behind ``k`` that both requests hold, and whether turns of a chat are among them."""
-    known = {(part.role, part.kind, part.text) for part in was[k + 1 :]}
-    both = [part for part in now[k + 1 :] if (part.role, part.kind, part.text) in known]
-    return size(both), any(part.role in _TURNS for part in both)
+    known = {part[:3] for part in was[k + 1 :]}
+    both = [part for part in now[k + 1 :] if part[:3] in known]
+    turns = ("user", *_TURNS) if len(now) > len(was) else _TURNS
+    return size(both), any(part.role in turns for part in both)
 
 
 def _of_tools(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bool) -> Change | None:
@@ -127,6 +129,8 @@ def _of_head(was: Sequence[Part], now: Sequence[Part], k: int, same_session: boo
     kept, history = _kept(was, now, k)
     if old.role != new.role or old.kind != "text" or new.kind != "text":
         return _of_moved_head(was, now, k, same_session)
+    if not history and kept + min(len(old.text), len(new.text)) - common_start(old.text, new.text) < _WORTH:
+        return None  # nothing of size stands behind, the usual case: another question at the end
     found = drift(old.text, new.text)
     kept += found.kept
     where = "the system text" if new.role == "system" else "the prompt"
@@ -152,7 +156,7 @@ def _of_moved_head(was: Sequence[Part], now: Sequence[Part], k: int, same_sessio
     kept, history = _kept(was, now, k - 1)
     if not history and kept < _WORTH_OF_TEXT:
         return None
-    if now[k].role == "system" and was[k] not in now[k + 1 :] and was[k].role != "system":
+    if now[k].role == "system" and was[k].role != "system" and not _has(now[k + 1 :], was[k]):
         return None
     what = "a system text was put in" if now[k].role == "system" else "a system text is gone"
     return Change(HEAD, _drift.TEXT, k, 0, 0, kept, history, what, weak=not (same_session and history))
@@ -228,7 +232,7 @@ def _of_moved_turns(was: Sequence[Part], now: Sequence[Part], k: int, same_sessi
         run += 1
     kept = was[ahead : ahead + run]
     reaches_end = ahead + run == len(was)
-    if old[:3] in {part[:3] for part in now[k + 1 :]}:
+    if _has(now[k + 1 :], old):
         fewshot = any(part.role == "assistant" for part in was[k : len(was) - 1]) and old.role == "user"
         lost = size(now[k:]) if fewshot else size(kept)
         if lost < _WORTH and not fewshot:
@@ -257,10 +261,14 @@ def _of_pruned(was: Sequence[Part], now: Sequence[Part], k: int, kept: int, hist
         return Change(STRIPPED, "thoughts", k, 0, 1, size(was[k:]), True, "thoughts were put into an earlier turn")
     if not history and kept < _WORTH:
         return None
-    if was[k][:3] in {part[:3] for part in now[k + 1 :]}:
+    if _has(now[k + 1 :], was[k]):
         return Change(REWRITTEN, "inserted", k, 0, 1, kept, history, "something was put into the history")
     what = "earlier turns were replaced"
     return Change(REWRITTEN, "compacted", k, 0, 1, kept, history, what, weak=True)
+
+
+def _has(parts: Sequence[Part], part: Part) -> bool:
+    return any(part[:3] == other[:3] for other in parts)
 
 
 def _is_tail(was: Sequence[Part], now: Sequence[Part], k: int) -> bool:

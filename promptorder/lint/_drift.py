@@ -99,6 +99,8 @@ def kind_of_change(was: str, now: str, n: int) -> str:
 
 def only_thoughts(was: str, now: str) -> bool:
     """Whether the texts differ in their thoughts alone."""
+    if not (_THOUGHT.search(was) or _THOUGHT.search(now)):
+        return False
     return _THOUGHT.sub("", was).strip() == _THOUGHT.sub("", now).strip()
 
 

@@ -211,7 +211,7 @@ def _finding(
         for index, size in covered.items()
         if index > hit.segment and prompt.segments[index].origin == STATIC
     )
-    tokens = max(0, lost.tokens - later // 4)
+    tokens = max(0, lost.tokens - later // 4) if hit.stranded_tokens is None else hit.stranded_tokens
     worth = (
         hit.worth
         if hit.worth is not None

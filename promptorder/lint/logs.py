@@ -11,12 +11,14 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from promptorder.forms._requests import LLAMA_SERVER, OLLAMA, OPENAI, UNKNOWN, Part, parts, provider, unwrap
+from promptorder.forms._requests import LLAMA_SERVER, OLLAMA, OPENAI, UNKNOWN, Part, late_systems, parts, provider, unwrap
 from promptorder.lint import _changes
 from promptorder.lint._changes import Change, compare
 from promptorder.lint._drift import common_start
 from promptorder.lint._lifetimes import SLACK_S, cache_key, lifetime, load_options, moment
-from promptorder.model.lint import Hit
+from promptorder.lint.engine import Options, fingerprint
+from promptorder.lint.registry import Rules
+from promptorder.model.lint import Finding, Hit, Related
 
 RELOADED, IDLE, KEY, LATE = "model-reloaded", "idle-gap", "cache-key-changed", "late-system"
 _SESSION_KEYS = (
@@ -28,6 +30,7 @@ _IN_SESSION, _IN_MODEL = 8, 16
 _BUDGET = 96 << 20
 """Bytes of text that are kept for comparing."""
 _MOST_RECORDS = 2000
+_SHOWN = 4000
 _STEP = 64
 _NIGHT_S = 6 * 3600.0
 _WORTH = 160
@@ -51,6 +54,7 @@ class Difference(NamedTuple):
     occurrences: int
     earlier_line: int
     earlier_offset: int
+    line_text: str
 
 
 class Log(NamedTuple):
@@ -62,7 +66,6 @@ class Log(NamedTuple):
         """What a rule reports."""
         for each in self.by_cause.get(cause, ()):
             place, earlier = each.offset + each.start, each.earlier_offset
-            words = f"about {each.lost_tokens:,} tokens of this request could have been reused"
             yield Hit(
                 place,
                 each.offset + each.end,
@@ -73,7 +76,7 @@ class Log(NamedTuple):
                 severity=each.severity,
                 worth=0,
                 occurrences=each.occurrences,
-                related=((earlier, earlier + 1, words),),
+                related=((earlier, earlier + 1, _could(each)),),
                 stranded_tokens=each.lost_tokens,
             )
 
@@ -90,7 +93,7 @@ class _Group:
 class _Kept:
     """What is kept of an earlier request: its parts, and a hash of each start of them."""
 
-    __slots__ = ("bytes", "cache_key", "chain", "earlier", "group", "life", "line", "lora", "model", "offset", "parts", "when")
+    __slots__ = ("bytes", "cache_key", "chain", "earlier", "group", "life", "line", "lora", "maker", "model", "offset", "parts", "when")
 
     def __init__(self, body: dict[str, Any], line: int, offset: int, when: float | None) -> None:
         self.line, self.offset, self.when = line, offset, when
@@ -103,7 +106,8 @@ class _Kept:
             self.chain.append(seen)
         self.cache_key = cache_key(body)
         self.lora = str(body.get("lora", ""))
-        self.life = lifetime(provider(body), body)
+        self.maker = provider(body)
+        self.life = lifetime(self.maker, body)
         self.group = _Group()
         self.bytes = 0
 
@@ -128,11 +132,16 @@ class _Loaded(NamedTuple):
 
 
 class _Record:
-    __slots__ = ("change", "count", "group", "late", "others", "place", "severity")
+    """A cause in a group: the first change by it, and how many came after it."""
 
-    def __init__(self, change: Change, now: _Kept, was: _Kept, place: tuple[int, int]) -> None:
-        self.change, self.group, self.place = change, now.group, place
-        self.late, self.severity = (now.line, now.offset, was.line, was.offset), ""
+    __slots__ = ("change", "count", "group", "others", "place", "text", "where")
+
+    def __init__(self, change: Change, now: _Kept, was: _Kept, raw: str) -> None:
+        self.change, self.group = change, now.group
+        self.where = (now.line, now.offset, was.line, was.offset)
+        text = now.parts[change.part].text if 0 <= change.part < len(now.parts) else ""
+        self.place = _locate(raw, text, change.start, change.end)
+        self.text = raw[:_SHOWN]
         self.count, self.others = 1, 0
 
 
@@ -161,12 +170,11 @@ class Follower:
         key = f"s{session}" if session else f"m{now.model}"
         window = self._known.setdefault(key, deque(maxlen=_IN_SESSION if session else _IN_MODEL))
         was, shared = _best(window, now)
-        if session:
-            now.group = window[-1].group if window else now.group
-        elif was is not None and _belongs(was, now, shared):
+        changes = list(self._changes(was, now, shared, body, bool(session)))
+        if was is not None and (session or changes or _belongs(was, now, shared)):
             now.group = was.group
         now.group.requests += 1
-        for change in self._changes(was, now, shared, body, bool(session)):
+        for change in changes:
             self._note(change, was or now, now, raw)
         self._keep(key, window, was, now, shared)
 
@@ -184,7 +192,7 @@ class Follower:
     def _changes(
         self, was: _Kept | None, now: _Kept, shared: int, body: dict[str, Any], in_session: bool
     ) -> Iterator[Change]:
-        maker = provider(body)
+        maker = now.maker
         loaded = self._loaded.get(now.model)
         options = load_options(body)
         life_s = now.life.seconds if now.life else float("inf")
@@ -229,7 +237,7 @@ class Follower:
         if before is None or now.when is None:
             return None
         idle = now.when - before
-        if idle <= min(seconds, life.likely_s) + SLACK_S:
+        if not idle > min(seconds, life.likely_s) + SLACK_S:
             return None
         note = idle <= seconds + SLACK_S or idle > _NIGHT_S
         what = f"{_minutes(idle)} passed since the request before, and {life.what} had run out"
@@ -246,8 +254,7 @@ class Follower:
             if fellow is not None:
                 fellow.others += 1
             return
-        text = now.parts[change.part].text if 0 <= change.part < len(now.parts) else ""
-        self._records[key] = _Record(change, now, was, _locate(raw, text, change.start, change.end))
+        self._records[key] = _Record(change, now, was, raw)
 
     def _keep(self, key: str, window: deque[_Kept], was: _Kept | None, now: _Kept, shared: int) -> None:
         if was is not None:
@@ -282,27 +289,42 @@ def _best(window: deque[_Kept], now: _Kept) -> tuple[_Kept | None, int]:
     fellows = [was for shared, was in starts if shared == longest]
     if len(fellows) == 1:
         return fellows[0], longest
-    best, best_score = fellows[-1], (-1, -1)
+    best, most_in, most_behind = fellows[-1], -1, -1
     rest = {part[:3] for part in now.parts[longest:]}
     for was in reversed(fellows):
-        score = (_in_part(was, now, longest), _behind(was, rest, now, longest))
-        if score > best_score:
-            best, best_score = was, score
+        inside = _in_part(was, now, longest, most_in)
+        if inside < most_in or (inside == most_in > 0 and len(rest) == 1):
+            continue
+        behind = _behind(was, rest, now, longest)
+        if inside > most_in or behind > most_behind:
+            best, most_in, most_behind = was, inside, behind
     return best, longest
 
 
-def _in_part(was: _Kept, now: _Kept, k: int) -> int:
-    """How much of the first part that differs is shared, in steps: a few letters alike are chance."""
-    if k >= min(len(was.parts), len(now.parts)):
+def _in_part(was: _Kept, now: _Kept, k: int, known: int = 0) -> int:
+    """How much of the first part that differs is shared, in steps, since a few letters alike are chance.
+
+    ``known`` is what another request shares; whether this one shares less, as much or more is told by two comparisons.
+    """
+    if k >= len(was.parts) or k >= len(now.parts):
         return 0
     a, b = was.parts[k].text, now.parts[k].text
-    return common_start(a, b) // _STEP if a[:_STEP] == b[:_STEP] else 0
+    if known > 0 and a[: known * _STEP] != b[: known * _STEP]:
+        return 0
+    more = (max(known, 0) + 1) * _STEP
+    if a[:more] != b[:more]:
+        return max(known, 0)
+    return common_start(a, b) // _STEP
 
 
 def _behind(was: _Kept, rest: set[tuple[str, str, str]], now: _Kept, k: int) -> int:
-    total = sum(len(part.text) for part in was.parts[k:] if part[:3] in rest)
-    if k < min(len(was.parts), len(now.parts)) and was.parts[k].text[-128:] == now.parts[k].text[-128:]:
-        total += len(was.parts[k].text)
+    """How much of what comes after the shared start both hold."""
+    total = sum(len(part.text) for part in was.parts[k + 1 :] if part[:3] in rest)
+    if k < len(was.parts) and k < len(now.parts):
+        old, new = was.parts[k].text, now.parts[k].text
+        # A sample from its middle tells whether a long text is the same but for what changes in it.
+        if len(new) > 2 * _STEP and new[len(new) // 2 :][:_STEP] in old:
+            total += len(old)
     return total
 
 
@@ -315,8 +337,6 @@ def _belongs(was: _Kept, now: _Kept, shared: int) -> bool:
 
 def _late_system(was: _Kept, now: _Kept) -> Change | None:
     """A system message that came after turns of the chat, and was not there before."""
-    from promptorder.forms._requests import late_systems
-
     for index in late_systems(now.parts):
         if index >= len(was.parts) - 1 and now.parts[index][:3] not in {part[:3] for part in was.parts}:
             lost = _changes.size([part for part in now.parts[:index] if part.role not in ("tools", "schema", "system")])
@@ -352,7 +372,7 @@ def _locate(raw: str, text: str, start: int, end: int) -> tuple[int, int]:
 
 def _difference(record: _Record) -> Difference:
     change = record.change
-    line, offset, earlier_line, earlier_offset = record.late
+    line, offset, earlier_line, earlier_offset = record.where
     tokens = change.lost // 4
     message = f"{change.what}: about {tokens:,} tokens that line {earlier_line} had sent are read again"
     if change.history:
@@ -364,8 +384,42 @@ def _difference(record: _Record) -> Difference:
     severity = "info" if change.note or seldom else ""
     changes = _CHANGES.get(change.kind, "")
     return Difference(
-        change.cause, line, offset, *record.place, message, severity, changes, tokens, record.count, earlier_line, earlier_offset
-    )
+        change.cause, line, offset, *record.place, message, severity, changes, tokens, record.count, earlier_line,
+        earlier_offset, record.text,
+    )  # fmt: skip
+
+
+def _could(each: Difference) -> str:
+    return f"about {each.lost_tokens:,} tokens of this request could have been reused"
+
+
+def findings(follower: Follower, path: str, rules: Rules, options: Options) -> Iterator[Finding]:
+    """The findings of a log that was read as a stream, as the engine makes them of a file's."""
+    for each in follower.differences():
+        rule = rules.by_name.get(each.cause)
+        if rule is None:
+            continue
+        severities = options.severities
+        yield Finding(
+            path=path,
+            form="jsonl",
+            line=each.line,
+            column=each.start + 1,
+            end_line=each.line,
+            end_column=each.end + 1,
+            code=rule.CODE,
+            name=each.cause,
+            message=each.message,
+            severity=severities.get(rule.CODE) or severities.get(each.cause) or each.severity or rule.SEVERITY,
+            confidence="high",
+            changes=each.changes or rule.CHANGES,
+            occurrences=each.occurrences,
+            stranded_tokens=each.lost_tokens,
+            related=(Related(path, each.earlier_line, each.earlier_line, _could(each)),),
+            tip=rule.TIP,
+            fingerprint=fingerprint(rule.CODE, "", each.line_text, each.start + 1),
+            line_text=each.line_text,
+        )
 
 
 def _minutes(seconds: float) -> str:

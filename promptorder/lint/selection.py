@@ -29,9 +29,10 @@ def resolve(words: Iterable[str], where: str) -> list[str]:
         meant = _meant(word, known)
         if not meant:
             names = [*known, *known.values()]
+            meant_so = did_you_mean(word, names) or did_you_mean(word.upper(), names)
             raise UsageError(
                 f"{where}: there is no rule {word!r}",
-                hint=f"{did_you_mean(word, names) or did_you_mean(word.upper(), names)}`promptorder lint --list-rules` shows them all",
+                hint=f"{meant_so}`promptorder lint --list-rules` shows them all",
             )
         found |= dict.fromkeys(meant)
     return list(found)

@@ -21,7 +21,8 @@ def variables(table: Mapping[str, str], where: str) -> dict[str, str]:
 
 def severities(table: Mapping[str, str], where: str) -> dict[str, str]:
     """The severity of each rule that has one of its own, by code. Raises UsageError."""
-    known, given = codes() if table else {}, {}
+    known = codes() if table else {}
+    given: dict[str, str] = {}
     for word, severity in table.items():
         _one_of(severity, SEVERITIES, f"{where}: {word}")
         given |= {known[name]: severity for name in resolve([word], where)}

@@ -121,7 +121,9 @@ def unused_findings(
         elif code in known.values():
             continue
         else:
-            message = f"there is no rule {word!r}" if word else "a comment that ignores rules has to name them"
+            message = (
+                f"there is no rule {word!r}" if word else "a comment that ignores rules has to name them"
+            )
         line, column = lines.place(suppression.start)
         end_line, end_column = lines.place(suppression.end)
         yield Finding(

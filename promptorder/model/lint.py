@@ -12,8 +12,9 @@ VARIABLE = "variable"
 COMPUTED = "computed"
 """An expression in code, or a call in a template, whose value a reader has judged."""
 
-ROLES = ("tools", "system", "user", "assistant", "history", "prompt")
-"""``prompt`` is text that is not divided into messages; ``history`` stands for the earlier turns of a chat."""
+ROLES = ("tools", "schema", "system", "user", "assistant", "history", "prompt")
+"""``prompt`` is text that is not divided into messages; ``history`` stands for the earlier turns of a chat; ``schema`` is the
+part of a tool that describes its parameters, in which no value is looked for."""
 
 
 class Segment(NamedTuple):
@@ -77,7 +78,7 @@ class Hit(NamedTuple):
 
     ``segment`` is the index of its segment and ``after`` the offset in that segment's text where what
     follows it begins. ``worth`` overrides how many static tokens must follow (0: none need to).
-    ``message`` and ``related`` override what the engine would say of what is stranded.
+    ``message``, ``related`` and ``stranded_tokens`` override what the engine would say of what is stranded.
     """
 
     start: int
@@ -91,6 +92,7 @@ class Hit(NamedTuple):
     worth: int | None = None
     occurrences: int = 1
     related: tuple[tuple[int, int, str], ...] = ()
+    stranded_tokens: int | None = None
 
 
 class Related(NamedTuple):

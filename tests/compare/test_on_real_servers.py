@@ -8,7 +8,7 @@ import json
 import re
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -148,53 +148,79 @@ def measure(
     return Measured(comparison, truth)
 
 
-def misses(measured: Measured, upper_tolerance: int = 0) -> list[str]:
+def misses(measured: Measured, upper_tolerance: int = 0) -> set[tuple[str, int]]:
     """Name the inferred samples whose band does not hold the truth."""
-    found = []
+    found = set()
     for name, sample, truth in measured.pairs():
         band = sample["reused_tokens"]
         if sample["phase"] == "follow-up" and not (
             band["low"] is not None and band["low"] <= truth.reused_tokens <= band["high"] + upper_tolerance
         ):
-            found.append(f"{name}, question {sample['question']}: {truth.reused_tokens} not in {band}")
+            found.add((name, sample["question"]))
     return found
 
 
-def wrong_verdicts(measured: Measured) -> dict[str, str]:
-    verdicts = {layout["name"]: layout["verdict"] for layout in measured.comparison["layouts"]}
-    return {name: verdict for name, verdict in verdicts.items() if verdict != VERDICTS[name]}
+def wrong_verdicts(measured: Measured) -> set[str]:
+    return {
+        layout["name"]
+        for layout in measured.comparison["layouts"]
+        if layout["verdict"] != VERDICTS[layout["name"]]
+    }
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """What stays wrong however often it is measured: a busy machine doubles a call's time, but not each time."""
+
+    first: Measured
+    missed: set[tuple[str, int]]
+    wrong: set[str]
+
+
+def infer(
+    server: OllamaServer,
+    *arguments: str,
+    questions: str = QUESTIONS,
+    model: str = "tiny",
+    upper_tolerance: int = 0,
+    layouts: Sequence[str] = tuple(VERDICTS),
+) -> Inferred:
+    """Measure, and measure again, up to three times in all, what came out wrong."""
+    missed, wrong, first = set(), set(layouts), None
+    for _ in range(3):
+        again = [name for name in layouts if name in wrong or name in {name for name, _ in missed}]
+        options = [word for name in again for word in ("--layout", name)]
+        result = measure(server, *arguments, *options, questions=questions, model=model)
+        if first is None:
+            first, missed = result, misses(result, upper_tolerance)
+        missed &= misses(result, upper_tolerance)
+        wrong &= wrong_verdicts(result)
+        if not missed and not wrong:
+            break
+    assert first is not None
+    return Inferred(first, missed, wrong)
 
 
 @pytest.fixture(scope="module")
-def measured(ollama_server: GetServer, tiny_gguf: Path) -> Callable[[str], Measured]:
+def measured(ollama_server: GetServer, tiny_gguf: Path) -> Callable[[str], Inferred]:
     """Give a function from a version to a comparison on it, made once."""
 
     @cache
-    def of(version: str) -> Measured:
+    def of(version: str) -> Inferred:
         shared = ollama_server(version)
+        if METHODS[version] == "counted":
+            result = measure(shared)
+            return Inferred(result, set(), wrong_verdicts(result))
         if version != "0.33.0":
-            return settled(shared)
+            return infer(shared, upper_tolerance=ESTIMATED_BOUND_TOKENS)
         # llama-server's flash attention works in tiles of 64 rows, and row by row below that. The tiny model
         # is all attention, so 63 tokens at its end took 63 ms where 80 took 4.5 ms: with it, time does not
         # tell tokens. The models that people use do not show it (SmolLM2 is held to the log below).
         with OllamaServer(version, env={"OLLAMA_FLASH_ATTENTION": "0"}) as server:
             server.create_model("tiny", tiny_gguf, tiny.TEMPLATE, tiny.PARAMETERS)
-            return settled(server)
-
-    def settled(server: OllamaServer) -> Measured:
-        inferred = METHODS[server.version] == "inferred"
-        result = measure(server)
-        for _ in range(2 if inferred else 0):  # on a busy machine a cold call may take twice its time
-            if not misses(result, tolerance(server.version)) and not wrong_verdicts(result):
-                break
-            result = measure(server)
-        return result
+            return infer(server)
 
     return of
-
-
-def tolerance(version: str) -> int:
-    return ESTIMATED_BOUND_TOKENS if version == "0.6.5" else 0
 
 
 @pytest.fixture(params=servers.VERSIONS)
@@ -203,8 +229,8 @@ def version(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def test_the_comparison_keeps_its_contract(version: str, measured: Callable[[str], Measured]) -> None:
-    comparison = measured(version).comparison
+def test_the_comparison_keeps_its_contract(version: str, measured: Callable[[str], Inferred]) -> None:
+    comparison = measured(version).first.comparison
     jsonschema.validate(comparison, schema("comparison-1"))
     assert comparison["engine"]["version"] == version
     assert comparison["engine"]["model"] == "tiny:latest"
@@ -213,14 +239,14 @@ def test_the_comparison_keeps_its_contract(version: str, measured: Callable[[str
     assert all(len(layout["samples"]) == NUMBER_OF_QUESTIONS for layout in comparison["layouts"])
 
 
-def test_verdicts(version: str, measured: Callable[[str], Measured]) -> None:
-    assert wrong_verdicts(measured(version)) == {}
+def test_verdicts(version: str, measured: Callable[[str], Inferred]) -> None:
+    assert measured(version).wrong == set()
 
 
 def test_what_is_said_to_be_reused_is_what_the_log_says(
-    version: str, measured: Callable[[str], Measured]
+    version: str, measured: Callable[[str], Inferred]
 ) -> None:
-    result = measured(version)
+    result = measured(version).first
     method = METHODS[version]
     for layout in result.comparison["layouts"]:
         assert layout["reused_fraction"]["method"] == method
@@ -231,12 +257,11 @@ def test_what_is_said_to_be_reused_is_what_the_log_says(
         if method == "counted":
             reused = sample["reused_tokens"]
             assert [reused[end] for end in ("low", "value", "high")] == [truth.reused_tokens] * 3
-    if method == "inferred":
-        assert misses(result, tolerance(version)) == []
+    assert measured(version).missed == set()
 
 
-def test_what_is_expected_is_what_the_log_says(version: str, measured: Callable[[str], Measured]) -> None:
-    for name, sample, truth in measured(version).pairs():
+def test_what_is_expected_is_what_the_log_says(version: str, measured: Callable[[str], Inferred]) -> None:
+    for name, sample, truth in measured(version).first.pairs():
         if sample["phase"] == "follow-up":
             allowed = CLOCK_TOKENS if version != "0.6.5" else ESTIMATED_SHARE * truth.prompt_tokens
             expected = sample["expected_reused_tokens"]
@@ -270,12 +295,15 @@ def test_both_remedies_for_a_clock_work(ollama_server: GetServer, two_questions:
         assert sample["cached_tokens"] == truth.reused_tokens
 
 
+# Reading is slow on a machine of two cores.
+SHORT = ("--pages", "1-2", "--rules", "Answer in one sentence.", "--num-predict", "4")
+
+
 def test_a_real_model_that_counts(ollama_server: GetServer, tmp_path: Path) -> None:
     questions = tmp_path / "three.txt"
     questions.write_text("".join(Path(QUESTIONS).read_text(encoding="utf-8").splitlines(keepends=True)[:-1]))
     server = ollama_server("0.33.3")
-    few = ("--pages", "1-3", "--num-predict", "4")
-    result = measure(server, *few, questions=str(questions), model="smollm2")
+    result = measure(server, *SHORT, questions=str(questions), model="smollm2")
     jsonschema.validate(result.comparison, schema("comparison-1"))
     for name, sample, truth in result.pairs():
         assert (sample["prompt_tokens"], sample["cached_tokens"]) == truth
@@ -292,14 +320,10 @@ def test_a_real_model_that_counts(ollama_server: GetServer, tmp_path: Path) -> N
 
 def test_a_real_model_whose_reuse_is_inferred(ollama_server: GetServer, two_questions: str) -> None:
     server = ollama_server("0.33.0")
-    layouts = ("--layout", "static-first", "--layout", "question-first")
-    for _ in range(3):
-        few = ("--pages", "1-3", "--num-predict", "4")
-        result = measure(server, *few, *layouts, questions=two_questions, model="smollm2")
-        if not misses(result) and not wrong_verdicts(result):
-            break
-    assert misses(result) == []
-    assert wrong_verdicts(result) == {}
+    layouts = ("static-first", "question-first")
+    result = infer(server, *SHORT, questions=two_questions, model="smollm2", layouts=layouts)
+    assert result.missed == set()
+    assert result.wrong == set()
 
 
 # ---------------------------------------------------------------- cold is cold
@@ -332,8 +356,8 @@ def test_a_warm_server_is_made_cold(ollama_server: GetServer, two_questions: str
     keep_warm(server, two_questions)
     (again,) = server.counted_since(offset, 1)
     assert again.reused_tokens == again.prompt_tokens - 1, "the server was not warm"
-    for _ in range(2):
-        first, second = one_layout(server, two_questions, "--num-ctx", context)["samples"]
+    samples = one_layout(server, two_questions, "--num-ctx", context, "--repeats", "2")["samples"]
+    for first, second in (samples[:2], samples[2:]):  # the same prompts twice, so what stayed would show
         assert first["cached_tokens"] <= 1
         assert second["cached_tokens"] > 0.9 * second["prompt_tokens"]
 
@@ -451,6 +475,7 @@ def test_the_prompt_is_shown_as_the_model_sees_it(ollama_server: GetServer) -> N
     ran = compare(ollama_server("0.33.3"), "--show-prompt")
     assert ran.code == 0
     for name in VERDICTS:
+        assert ran.out.count("Kirkhaven") % (2 * len(VERDICTS)) == 0  # as sent and as seen, none of it is cut
         _, _, rest = ran.out.partition(f"===== {name}: as the model sees it =====\n")
         assert rest.startswith("<|system|>")
         assert "<|user|>" in rest.partition("=====")[0]
@@ -472,9 +497,8 @@ def test_a_dry_run_reads_nothing(ollama_server: GetServer) -> None:
     assert ran.code == 0
     assert "Nothing was measured" in ran.out
     assert server.counted_since(offset) == []
-    exact = re.search(r"^static-first .* ([\d,]+) +([\d,]+)$", ran.out, re.MULTILINE)
-    assert exact is not None
-    longest, shared = (int(number.replace(",", "")) for number in exact.groups())
+    (row,) = (line for line in ran.out.splitlines() if line.startswith("static-first "))
+    longest, shared = (int(number.replace(",", "")) for number in re.findall(r"\b\d[\d,]*\b", row))
     first, *others = measure(server, "--layout", "static-first").truth["static-first"]
     assert longest == max(each.prompt_tokens for each in (first, *others))
     assert shared == pytest.approx(others[0].reused_tokens, abs=1)

@@ -9,7 +9,7 @@ import pytest
 
 from promptorder.cli import run
 from promptorder.errors import UsageError
-from promptorder.settings import Key, Kind, Settings, check_keys, load_settings
+from promptorder.settings import Key, Kind, Settings, check_keys, check_tables, load_settings
 
 KNOWN = {
     "num-ctx": Key("num_ctx", "a whole number"),
@@ -236,3 +236,11 @@ def test_settings_of_another_command_are_not_ours(project: Path, capsys: pytest.
     table(project, "nonsense = 1")
     assert run(["completion", "zsh"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_table_for_no_command_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.promptorder.compar]\nseed = 1\n")
+    settings = load_settings(None, tmp_path)
+    with pytest.raises(UsageError, match=r"compar\]") as caught:
+        check_tables(settings, ["compare", "lint"])
+    assert "did you mean compare?" in caught.value.hint

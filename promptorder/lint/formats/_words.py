@@ -21,7 +21,9 @@ def conclusion(result: LintResult) -> str:
         text = f"nothing found in {_many(len(result.files), 'file')}"
     else:
         counted = ", ".join(
-            _many(result.count(severity), severity) if severity != "info" else f"{result.count(severity)} info"
+            _many(result.count(severity), severity)
+            if severity != "info"
+            else f"{result.count(severity)} info"
             for severity in reversed(SEVERITIES)
             if result.count(severity)
         )

@@ -15,7 +15,7 @@ MOST = 10
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
-def render(result: LintResult, style: Style) -> str:  # noqa: ARG001 - the shape is the same for everyone
+def render(result: LintResult, style: Style) -> str:
     """Workflow commands, the worst first, then one line for whoever reads the log."""
     lines = [_annotation(finding) for finding in _shown(result)]
     lines += [
@@ -44,7 +44,7 @@ def job_summary(result: LintResult) -> str:
 
 
 def _shown(result: LintResult) -> Sequence[Finding]:
-    by_level = {severity: 0 for severity in SEVERITIES}
+    by_level = dict.fromkeys(SEVERITIES, 0)
     shown = []
     for finding in worst_first(result.findings):
         by_level[finding.severity] += 1
@@ -58,7 +58,9 @@ def _annotation(finding: Finding) -> str:
     if finding.line == finding.end_line:  # columns of two lines confuse GitHub
         place += f",col={finding.column},endColumn={finding.end_column}"
     title = _property(f"{finding.code} {finding.name}")
-    return f"::{_COMMANDS[finding.severity]} {place},title={title}::{_data(f'{finding.message}. {finding.tip}')}"
+    return (
+        f"::{_COMMANDS[finding.severity]} {place},title={title}::{_data(f'{finding.message}. {finding.tip}')}"
+    )
 
 
 def _data(text: str) -> str:

@@ -13,7 +13,7 @@ SUMMARY = "One JSON object, promptorder.lint/1."
 SCHEMA = "promptorder.lint/1"
 
 
-def render(result: LintResult, style: Style) -> str:  # noqa: ARG001 - the shape is the same for everyone
+def render(result: LintResult, style: Style) -> str:
     """The object on lines of its own."""
     import json
 

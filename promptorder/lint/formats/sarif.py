@@ -15,7 +15,7 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def render(result: LintResult, style: Style) -> str:  # noqa: ARG001 - the shape is the same for everyone
+def render(result: LintResult, style: Style) -> str:
     """The log as JSON."""
     import json
 

@@ -35,7 +35,9 @@ def render(result: LintResult, style: Style) -> str:
         )
     if style.statistics and result.findings:
         blocks.append("\n".join(_statistics(result)))
-    blocks.append("\n".join(_folded(conclusion(result)[0].upper() + conclusion(result)[1:] + ".", style.width, "")))
+    blocks.append(
+        "\n".join(_folded(conclusion(result)[0].upper() + conclusion(result)[1:] + ".", style.width, ""))
+    )
     return "\n\n".join(blocks) + "\n"
 
 
@@ -43,15 +45,16 @@ def _finding(finding: Finding, style: Style) -> Iterator[str]:
     color = _COLORS[finding.severity]
     place = f"{printable(finding.path)}:{finding.line}:{finding.column}"
     head = f"{place} {finding.code} {finding.severity}"
-    shown = (
-        f"{_BOLD}{place}{_END} {color}{finding.code} {finding.severity}{_END}" if style.color else head
-    )
+    shown = f"{_BOLD}{place}{_END} {color}{finding.code} {finding.severity}{_END}" if style.color else head
     often = f" ({finding.occurrences} times)" if finding.occurrences > 1 else ""
     first, *rest = _wrapped(head, printable(finding.message) + often, style)
     yield shown + first[len(head) :]
     yield from rest
     blocks = [
-        (_lines(related.line, related.end_line), _other(related.path, finding.path) + printable(related.message))
+        (
+            _lines(related.line, related.end_line),
+            _other(related.path, finding.path) + printable(related.message),
+        )
         for related in finding.related
     ]
     gutter = max(len(label) for label in (str(finding.line), "tip", *(label for label, _ in blocks))) + 2
@@ -107,7 +110,9 @@ def _window(finding: Finding, width: int) -> tuple[str, str]:
         last += 1
     trail = ""
     if last < len(text) or cut + last < len(line):
-        trail, last = "…", max(start + 1, last - 1)
+        trail = "…"
+        while last > start + 1 and columns(lead + text[first:last]) >= width:
+            last -= 1
     shown = lead + text[first:last] + trail
     marks = " " * columns(lead + text[first:start]) + "^" * max(1, columns(text[start : min(end, last)]))
     return shown.rstrip(), marks
