@@ -216,7 +216,7 @@ def _root(expression: list[Token], known: Values) -> tuple[int, int] | None:
         if token.kind == "name" and not (index and expression[index - 1].text in (".", "|")):
             piece = _changing(_known(expression, index, known) or [])
             if piece is not None and piece.kind not in ("", "fixed"):
-                return piece.root or (piece.start, piece.end)
+                return piece.root or ((piece.start, piece.end) if piece.start >= 0 else None)
     return None
 
 

@@ -15,7 +15,9 @@ from promptorder.forms import FormError
 
 Path = tuple[str | int, ...]
 _TOKEN = re.compile(r'[{}\[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}\[\],:"]+', re.DOTALL)
-_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL
+)
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -59,14 +61,14 @@ def places(text: str) -> Node:
     key: str | None = None
     done = Node(0, len(text))
     for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token in "{[":
-            open_.append(({} if token == "{" else [], match.start(), key))
+        sign = match[0]
+        if sign in "{[":
+            open_.append(({} if sign == "{" else [], match.start(), key))
             key = None
             continue
-        if token in ",:":
+        if sign in ",:":
             continue
-        if token in "}]":
+        if sign in "}]":
             value, start, key = open_.pop()
             done = Node(start, match.end(), value)
         else:
@@ -77,7 +79,7 @@ def places(text: str) -> Node:
         if isinstance(inside, list):
             inside.append(done)
         elif key is None:
-            key = json.loads(token, strict=False)
+            key = json.loads(sign, strict=False)
         else:
             inside[key], key = done, None
     return done
@@ -87,12 +89,15 @@ def at(node: Node, path: Sequence[str | int]) -> Node | None:
     """The node at a path of keys and indices."""
     for step in path:
         inside = node.value
-        if isinstance(inside, dict) and isinstance(step, str) and step in inside:
-            node = inside[step]
+        if isinstance(inside, dict):
+            found = inside.get(str(step))
         elif isinstance(inside, list) and isinstance(step, int) and step < len(inside):
-            node = inside[step]
+            found = inside[step]
         else:
             return None
+        if found is None:
+            return None
+        node = found
     return node
 
 

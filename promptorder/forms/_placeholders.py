@@ -25,6 +25,7 @@ _PATTERN = lazily(
     """,
     re.VERBOSE,
 )
+_BEGINNING = lazily(r"[{$<%\\]")
 _CLOCK_CALL = lazily(
     r"(?<![\w.])(?:\$?now|today|utcnow|strftime_now|(?:get_?)?current_?date(?:_?time)?|(?:get_?)?current_?time(?:stamp)?|timestamp|"
     r"datetime\.(?:now|utcnow|today)|date\.today|time\.time|new Date|Date\.now)\s*\(|"
@@ -61,9 +62,10 @@ def split(
 
     With ``code_is_text``, what stands among other code in a fenced block is documentation and not a placeholder.
     """
-    quiet = [match.span() for match in _FENCED.finditer(text)] if code_is_text and "\n" in text else []
+    matches = list(_matches(text))
+    quiet = [match.span() for match in _FENCED.finditer(text)] if matches and code_is_text else []
     last = 0
-    for match in _PATTERN.finditer(text):
+    for match in matches:
         syntax = match.lastgroup or "escaped"
         if syntax == "escaped" or syntax not in syntaxes:
             continue
@@ -78,6 +80,16 @@ def split(
         last = match.end()
     if last < len(text):
         yield static(text[last:], start + last, role)
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """Where the pattern matches; it is tried only at characters that can begin a placeholder, for they are rare."""
+    at = 0
+    while candidate := _BEGINNING.search(text, at):
+        match = _PATTERN.match(text, candidate.start())
+        if match is not None:
+            yield match
+        at = match.end() if match is not None else candidate.start() + 1
 
 
 def static(text: str, start: int, role: str) -> Segment:

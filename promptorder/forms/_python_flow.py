@@ -49,7 +49,8 @@ _MOST_INLINED_OF_MODULE = 4000
 _CACHES = ("cache", "lru_cache", "cached_property", "st.cache_data", "cache_data")
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _WANTED = re.compile(
-    r"rompt|PROMPT|[\"']role[\"']|role=|ystem|SYSTEM|nstruction|INSTRUCTION|You |messages|Message\("
+    r"rompt|PROMPT|[\"']role[\"']|role=|ystem|SYSTEM|nstruction|INSTRUCTION|You |messages|Message\(|chat|"
+    r"invoke\(|generate\w*\(|complet\w+\(|predict\("
 )
 
 

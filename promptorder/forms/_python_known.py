@@ -36,6 +36,7 @@ from promptorder.forms._python_values import (
     Value,
     choose,
     fixed,
+    pieces_of,
     volatile_in,
 )
 from promptorder.lint._names import kind_of_name
@@ -192,7 +193,9 @@ class Known(Expressions):
         if isinstance(receiver, Text):
             return methods.of_text(self, receiver, method, node, scope)
         if isinstance(receiver, Items):
-            if method in ("copy", "getvalue"):
+            if method == "getvalue":
+                return Text(pieces_of(receiver, self.place(node)))
+            if method == "copy":
                 return receiver
             return volatile_in(receiver) or self.unknown(node, method)
         if isinstance(receiver, Table):

@@ -111,8 +111,8 @@ def history(segment: Segment) -> Segment:
     return segment._replace(role="history", kind="fixed", changes="")
 
 
-def messages(value: Value, place: tuple[int, int]) -> Iterator[Segment]:
-    """What is sent as messages, in its order, each piece with its role."""
+def messages(value: Value, place: tuple[int, int], *, repeated: bool = False) -> Iterator[Segment]:
+    """What is sent as messages, in its order, each piece with its role; ``repeated``: for each item of some other list."""
     if isinstance(value, Template):
         value = value.value
     if isinstance(value, Text) and value.pieces and all(p.origin != STATIC for p in value.pieces):
@@ -128,9 +128,9 @@ def messages(value: Value, place: tuple[int, int]) -> Iterator[Segment]:
             if isinstance(inner, Segment):
                 yield from _unknown_messages(inner)
             else:
-                yield from messages(Items((inner,)), place)
+                yield from messages(Items((inner,)), place, repeated=True)
         elif is_message(item):
-            yield from _message(item, place)
+            yield from _message(item, place, repeated=repeated)
         else:
             yield from _with_role(pieces_of(item, place), "user")
 
@@ -142,7 +142,7 @@ def _unknown_messages(segment: Segment) -> Iterator[Segment]:
         yield segment._replace(role="user")
 
 
-def _message(item: Value, place: tuple[int, int]) -> Iterator[Segment]:
+def _message(item: Value, place: tuple[int, int], *, repeated: bool) -> Iterator[Segment]:
     if isinstance(item, Table):
         role_value = item.get("role")
         content = item.get("content") or item.get("parts") or item.get("text")
@@ -155,7 +155,7 @@ def _message(item: Value, place: tuple[int, int]) -> Iterator[Segment]:
         yield from pieces
     else:
         # a message whose role is that of an earlier one: a turn of the history
-        yield from (history(p) if role or _is_history(p) else p._replace(kind="fixed") for p in pieces)
+        yield from (history(p) if role or (repeated and _is_history(p)) else p._replace(kind="fixed") for p in pieces)
 
 
 def _texts(content: Value) -> Value:

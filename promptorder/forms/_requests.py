@@ -26,9 +26,11 @@ _ROLES = {
 }
 _CALLED = ("stream", "temperature", "max_tokens", "n_predict", "cache_prompt", "keep_alive", "raw")
 _ANSWERS = frozenset(
-    "response responses completion completions chosen rejected output outputs label labels answer answers target expected "
-    "ideal choices reward preference".split()
-)
+    (
+        "response", "responses", "completion", "completions", "chosen", "rejected", "output", "outputs", "label", "labels",
+        "answer", "answers", "target", "expected", "ideal", "choices", "reward", "preference",
+    )
+)  # fmt: skip
 _PROMPTS = frozenset(("messages", "prompt", "input"))
 _WRAPPED = ("request", "body", "request_body", "payload", "params", "json", "data", "kwargs")
 _SCHEMAS = ("response_format", "format", "output_format", "json_schema", "grammar")
@@ -95,7 +97,9 @@ def is_request(value: dict[str, Any]) -> bool:
         return named or called or not (answered or messages[-1]["role"] in ("assistant", "model"))
     given = value.get("input")
     if named and given is not None:
-        return isinstance(given, list) and is_messages(given, 1) or isinstance(given, str) and "instructions" in value
+        return (isinstance(given, list) and is_messages(given, 1)) or (
+            isinstance(given, str) and "instructions" in value
+        )
     return isinstance(value.get("prompt"), str) and (called or (named and not answered))
 
 
@@ -132,9 +136,8 @@ def provider(body: dict[str, Any]) -> str:
 def parts(body: dict[str, Any]) -> list[Part]:
     """What the model reads, in its order."""
     found = list(_tools(body))
-    for key in _SCHEMAS:
-        if isinstance(body.get(key), dict):
-            found.append(Part("schema", "schema", _dumps(body[key]), (key,)))
+    schemas = (key for key in _SCHEMAS if isinstance(body.get(key), dict))
+    found.extend(Part("schema", "schema", _dumps(body[key]), (key,)) for key in schemas)
     for key in ("system", "instructions"):
         found.extend(_content(body.get(key), "system", (key,)))
     for key in ("messages", "input"):

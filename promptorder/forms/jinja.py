@@ -110,7 +110,7 @@ class _Walk:
             return
         here = node.start <= piece.start < node.end
         start, end = (piece.start, piece.end) if here and not alone else (node.start, node.end)
-        root = piece.root or (None if here else (piece.start, piece.end))
+        root = piece.root or (None if here or piece.start < 0 else (piece.start, piece.end))
         if root is not None and piece.kind not in ("", "fixed") and root not in self.roots:
             self.roots.add(root)
             self._add(self._dynamic(piece, *root))
@@ -207,8 +207,7 @@ class _Walk:
         if things:
             for target in targets[-1:]:
                 for attribute in _STATE_ATTRIBUTES:
-                    here = Piece(head.start, head.end, None, attribute, "retrieved-context", "request")
-                    self.known[f"{target}.{attribute}"] = [here._replace(start=-1, end=-1)]
+                    self.known[f"{target}.{attribute}"] = [Piece(-1, -1, None, attribute, "retrieved-context", "request")]
         elif prints(head.body) and not turns:
             self._add(self._dynamic(piece._replace(name=name), head.start, head.end))
         self.loops += 1

@@ -95,7 +95,9 @@ def _log(source: Source, values: list[Any], path: Path) -> Iterator[Prompt]:
 
     node = at(places(source.text), path)
     follower, line, last = Follower(), 1, 0
-    for value, element in zip(values, node.value if node and isinstance(node.value, list) else (), strict=False):
+    for value, element in zip(
+        values, node.value if node and isinstance(node.value, list) else (), strict=False
+    ):
         raw = source.text[element.start : element.end]
         line, last = line + line_of(source.text[last : element.start]) - 1, element.start
         follower.feed(value, line, element.start, raw)
@@ -109,7 +111,11 @@ def _templates(text: str, value: dict[str, Any]) -> Iterator[Prompt]:
     messages = value.get("messages")
     if _ANSWERS & value.keys() or "openapi" in value or "nbformat" in value:
         return
-    if isinstance(messages, list) and is_messages(messages) and messages[-1]["role"] in ("assistant", "model"):
+    if (
+        isinstance(messages, list)
+        and is_messages(messages)
+        and messages[-1]["role"] in ("assistant", "model")
+    ):
         return
     if value.get("lc") == 1 and isinstance(value.get("kwargs"), dict):
         segments = tuple(_langchain(text, places(text), value))
@@ -139,14 +145,17 @@ def _listed(text: str, listed: list[Any] | dict[str, Any]) -> Iterator[Prompt]:
     for number, (key, each) in enumerate(entries):
         if number >= _MOST_PROMPTS:
             return
-        path: Path = ("prompts", key)
+        path: Path = ("prompts", key if isinstance(key, int) else str(key))
         if isinstance(each, str):
             name = f"prompts.{key}" if isinstance(listed, dict) else ""
             yield Prompt(tuple(_pieces(_text(text, root, path), "prompt", _IN_TEMPLATES)), name)
         elif isinstance(each, list) and is_messages(each):
             yield _messages(text, root, each, path)
         elif isinstance(each, dict):
-            inner = next((k for k in ("template", "prompt", "content", "raw", "text") if isinstance(each.get(k), str)), "")
+            inner = next(
+                (k for k in ("template", "prompt", "content", "raw", "text") if isinstance(each.get(k), str)),
+                "",
+            )
             if inner:
                 place = _text(text, root, (*path, inner))
                 yield Prompt(tuple(_pieces(place, "prompt", _IN_TEMPLATES)), f"prompts.{key}")
@@ -175,7 +184,11 @@ def _langchain(text: str, root: Node, value: dict[str, Any]) -> Iterator[Segment
         names = message.get("id") if isinstance(message, dict) else None
         name = str(names[-1]) if isinstance(names, list) and names else ""
         role = next((r for start, r in _LANGCHAIN_ROLES.items() if name.startswith(start)), "prompt")
-        for inner in (("kwargs", "prompt", "kwargs", "template"), ("kwargs", "template"), ("kwargs", "content")):
+        for inner in (
+            ("kwargs", "prompt", "kwargs", "template"),
+            ("kwargs", "template"),
+            ("kwargs", "content"),
+        ):
             node = at(root, (*path, *inner))
             if node is not None and text.startswith('"', node.start):
                 yield from _pieces(string(text, node), role, _IN_TEMPLATES)
@@ -190,7 +203,9 @@ def _segments(text: str, body: Node, part: Part, syntaxes: frozenset[str]) -> It
     if part.kind == "text" and text.startswith('"', node.start):
         yield from _pieces(string(text, node), part.role, syntaxes)
         return
-    described = [at(node, (*path, "description")) for path in ((), ("function",))] if part.kind == "tool" else []
+    described = (
+        [at(node, (*path, "description")) for path in ((), ("function",))] if part.kind == "tool" else []
+    )
     spans = {place.start + 1 for place in described if place is not None}
     for key, each in strings(text, node):
         if key not in ("id", "call_id") and each.text:

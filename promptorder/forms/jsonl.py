@@ -45,7 +45,7 @@ def prompts(source: Source) -> Iterator[Prompt]:
 def log_findings(
     lines: Iterable[bytes], path: str, rules: Rules, options: Options | None = None
 ) -> Iterator[Finding]:
-    r"""The findings of a log of any size, from its lines as a binary file yields them; what ``prompts`` finds, in bounded memory.
+    """The findings of a log of any size, in bounded memory, from its lines as a binary file yields them.
 
     Raises FormError after the last finding where a line was not JSON.
     """
@@ -93,7 +93,9 @@ def _one(source: Source, start: int, end: int) -> Iterator[Prompt]:
     for prompt in json.prompts(source._replace(text=source.text[start:end])):
         segments = (
             each._replace(
-                start=each.start + start, end=each.end + start, marks=tuple((a, b + start) for a, b in each.marks)
+                start=each.start + start,
+                end=each.end + start,
+                marks=tuple((a, b + start) for a, b in each.marks),
             )
             for each in prompt.segments
         )
@@ -117,7 +119,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
                 yield start, cut
                 start = cut + 1
                 continue
-            if 0 <= cut:
+            if cut >= 0:
                 yield start, cut
                 start = end + 1
                 continue

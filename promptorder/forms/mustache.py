@@ -21,6 +21,8 @@ NAMES = ()
 PLAIN = True
 
 MAX_DEPTH = 60
+_NEAR = 20_000
+"""How far away, in characters, the other branch of a section is looked for."""
 _WORD = re.compile(r"[#^/]\s*(?:>\s*)?([\w$.@\-]+)\s*(.*)", re.DOTALL)
 _ITEM = re.compile(r"^(?:this|\.|@\w+|\.\./)|^as$")
 _LOOKUPS = frozenset("if unless each with".split())
@@ -150,13 +152,14 @@ class _Walk:
         if self.skip_at is None and loops and not turns and (name == "each" or not about) and _lists(self.text, tag, name):
             self._loop(of, tag)
         self.open.append(_Section(name, about if name in _LOOKUPS else about and f"{name} {about}", tag.start, tag.end, turns, inverted))
-        if self.skip_at is None and inverted and not self.otherwise and self._answers(of, tag):
+        if self.skip_at is None and inverted != self.otherwise and not turns and self._is_one_of_two(of, tag, inverted):
             self.skip_at = len(self.open)
 
-    def _answers(self, name: str, tag: _Tag) -> bool:
-        """Whether an inverted section is the other branch of one that stands before it."""
-        before = self.text[max(0, tag.start - 20_000) : tag.start]
-        return re.search(r"\{\{~?#\s*(?:if\s+)?" + re.escape(name) + r"\s*~?\}\}", before) is not None
+    def _is_one_of_two(self, name: str, tag: _Tag, inverted: bool) -> bool:
+        """Whether an inverted section stands behind one of the same name, or before it: each is one branch."""
+        near = self.text[max(0, tag.start - _NEAR) : tag.start] if inverted else self.text[tag.end : tag.end + _NEAR]
+        mark = "#" if inverted else r"\^"
+        return re.search(r"\{\{~?" + mark + r"\s*(?:if\s+)?" + re.escape(name) + r"\s*~?\}\}", near) is not None
 
     def _loop(self, of: str, tag: _Tag) -> None:
         kind = kind_of_name(of)

@@ -21,10 +21,10 @@ PLAIN = False
 
 _MARKS = (
     "rompt", "PROMPT", '"role"', "'role'", "role=", "ystem_message", "SystemMessage", "nstructions", "INSTRUCTIONS",
-    "system=", "SYSTEM", "system_", "You are ", "messages",
+    "system=", "SYSTEM", "def system_", "system = f", '"system"', "'system'", "You are ", "invoke(", "generate_content",
 )  # fmt: skip
 _FEWEST_CHARACTERS = 200
-_CHANGES = re.compile(r"[fF][rR]?[\"']|\.format|%|\+|\.join|[Tt]emplate|replace|messages|role|tools")
+_CHANGES = re.compile(r"\{\w|[fF][rR]?[\"']|\.format|%|\+|\.join|[Tt]emplate|replace|messages|role|tools")
 
 
 def prompts(source: Source) -> Iterator[Prompt]:

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import NamedTuple
 
 _MONTH_OR_DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|[年月日년월일]",
     re.IGNORECASE,
 )
-_TIME = re.compile(r"\d{1,2}[:h]\d{2}|T\d{2}:?\d{2}|^\D{0,3}1[5-9]\d{8}(?:\d{3}|\.\d+)?\D{0,3}$|\d[時时点분시]|\b\d{1,2} ?[ap]\.?m\b")
+_TIME = re.compile(
+    r"\d{1,2}[:h]\d{2}|T\d{2}:?\d{2}|^\D{0,3}1[5-9]\d{8}(?:\d{3}|\.\d+)?\D{0,3}$|\d[時时点분시]|\b\d{1,2} ?[ap]\.?m\b"
+)
 _NEAR_TIME = re.compile(r"\d{1,2}:\d{2}|\b(?:clock|time|now|uhr|hora|heure)\b", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}")
 _NUMBER = re.compile(r"^[\W_]*\d[\d.,_/]*[\W_]*$")
-_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|^(?=\S*\d)(?=\S*[A-Za-z])\S{4,}$|^[0-9a-fA-F]{6,}$", re.IGNORECASE)
-_ID_CUE = re.compile(r"\b(?:id|nonce|hash|session|request|trace|run|tag|key|sha|uuid|token|build)\b[^\n]{0,16}$", re.IGNORECASE)
+_ID = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-|^(?=\S*\d)(?=\S*[A-Za-z])\S{4,}$|^[0-9a-fA-F]{6,}$", re.IGNORECASE
+)
+_ID_CUE = re.compile(
+    r"\b(?:id|nonce|hash|session|request|trace|run|tag|key|sha|uuid|token|build)\b[^\n]{0,16}$", re.IGNORECASE
+)
 _PATH = re.compile(r"(?:^|[\s\"'`(=:])(?:[~.]?/|[A-Za-z]:\\)[\w.-]+[/\\]?|\w+/\w+")
 _PLACE_CUE = re.compile(
-    r"\b(?:folder|directory|cwd|pwd|branch|host(?:name)?|git|workspace|files?|cursor|platform)\b[^\n]{0,24}$", re.IGNORECASE
+    r"\b(?:folder|directory|cwd|pwd|branch|host(?:name)?|git|workspace|files?|cursor|platform)\b[^\n]{0,24}$",
+    re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"^[#*>\s]*(?:user(?:'s)? |customer(?:'s)? )?(?:question|query|ticket|request|message|inquiry|input|task|e-?mail|text|frage|"
-    r"pregunta|domanda|pergunta|質問|问题|질문|вопрос)\b[^\n:：]{0,24}[:：][^\n]*$",
+    r"^[#*>\s]*(?:user(?:'s)? |customer(?:'s)? )?(?:question|query|ticket|request|message|inquiry|input|task|e-?mail|text|"
+    r"frage|pregunta|domanda|pergunta|質問|问题|질문|вопрос)\b[^\n:：]{0,24}[:：][^\n]*$",
     re.IGNORECASE,
 )
 _MEMORY = re.compile(
-    r"\b(?:known?|memor(?:y|ies)|notes?|facts?|context|retrieved|passages?|snippets?|results?|state|remember\w*)\b", re.IGNORECASE
+    r"\b(?:known?|memor(?:y|ies)|notes?|facts?|context|retrieved|passages?|snippets?|results?|state|remember\w*)\b",
+    re.IGNORECASE,
 )
 _SHOT = re.compile(
     r"^[#*\s]*(?:q|a|question|answer|input|output|user|assistant|human|ai|bot|example|text|label|sentence)\s*\d*[*\s]*[:：]",
@@ -75,18 +84,24 @@ def kind_of_change(was: str, now: str, n: int) -> str:
     line = now[now.rfind("\n", 0, n) + 1 : n]
     near = now[max(0, n - 24) : n + 24]
     words = (a, b)
-    if all(_TIME.search(word) for word in words) and not all(_ID.match(w) and "-" in w and ":" not in w for w in words):
+    if all(_TIME.search(word) for word in words) and not all(
+        _ID.match(w) and "-" in w and ":" not in w for w in words
+    ):
         return TIMESTAMP
     if _QUESTION.match(line) and not all(_NUMBER.match(word) for word in words):
         return QUESTION
     if all(_DATE.search(word) for word in words):
         return DATE
-    if all(any(c.isdigit() for c in word) for word in words) or any(_MONTH_OR_DAY.fullmatch(w) for w in words):
+    if all(any(c.isdigit() for c in word) for word in words) or any(
+        _MONTH_OR_DAY.fullmatch(w) for w in words
+    ):
         if _NEAR_TIME.search(near) and any(":" in w or _NUMBER.match(w) for w in words) and ":" in near:
             return TIMESTAMP
         if _MONTH_OR_DAY.search(near) and not any(_ID.match(word) and len(word) > 8 for word in words):
             return DATE
-    if any(_NUMBER.match(word) for word in words) and all(any(c.isdigit() for c in w) or not w for w in words):
+    if any(_NUMBER.match(word) for word in words) and all(
+        any(c.isdigit() for c in w) or not w for w in words
+    ):
         return ID if _ID_CUE.search(line) and min(map(len, words)) >= 5 else COUNTER
     if _PLACE_CUE.search(line) or any(_PATH.search(word) for word in words):
         return PLACE
@@ -187,8 +202,6 @@ def _plain(text: str) -> str:
 
     text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), unescape(text))
     if "Ã" in text or "â€" in text or "Â" in text:
-        try:
+        with suppress(UnicodeError):
             text = text.encode("cp1252").decode("utf-8")
-        except UnicodeError:
-            pass
     return _squeezed(normalize("NFKC", text.translate(_LOOKS)))

@@ -15,6 +15,7 @@ _KEYS = ("prompt_cache_key", "cache_salt", "extra_key")
 _UNIT_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"(-?[\d.]+)(ns|us|µs|ms|s|m|h)")
 _MINOR = re.compile(r"gpt-5\.(\d+)")
+_KEEP_ALIVE_S = 300.0
 SLACK_S = 15.0
 """A lifetime counts from the end of a request, a log has its start."""
 
@@ -31,7 +32,8 @@ def lifetime(provider: str, body: dict[str, Any]) -> Lifetime | None:
     """How long the cache of a request lives, or None where nobody says."""
     if provider == OLLAMA:
         kept = _seconds(body.get("keep_alive"))
-        return Lifetime(kept, kept, f"keep_alive {body['keep_alive']!s}" if "keep_alive" in body else "keep_alive, 5 min by default,")
+        what = f"keep_alive {body['keep_alive']}" if "keep_alive" in body else "keep_alive, 5 min by default,"
+        return Lifetime(kept, kept, what)
     if provider == ANTHROPIC:
         marks = [mark.ttl for mark in breakpoints(body)]
         if not marks:
@@ -59,10 +61,10 @@ def cache_key(body: dict[str, Any]) -> str:
 def moment(value: object) -> float | None:
     """Seconds since 1970 of a time as logs write it: ISO 8601, or a number of s, ms, µs or ns."""
     if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
+        number = _number(value)
+        if number is None:
             return _iso(value)
+        value = number
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < 1e20:
         return None
     for limit, unit in ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3)):
@@ -93,19 +95,23 @@ def _openai(body: dict[str, Any]) -> Lifetime:
 
 def _seconds(value: object) -> float:
     """A duration as Ollama reads it: a number of seconds, or Go's text; negative is for ever."""
-    if value is None:
-        return 300.0
-    seconds = 300.0
+    seconds: float | None = None
     if isinstance(value, (int, float)):
         seconds = float(value)
     elif isinstance(value, str):
-        try:
-            seconds = float(value)
-        except ValueError:
-            found = _DURATION.findall(value)
-            if found:
-                try:
-                    seconds = sum(float(number) * _UNIT_S[unit] for number, unit in found)
-                except ValueError:
-                    return 300.0
+        seconds = _number(value)
+        if seconds is None:
+            found = [(_number(number), unit) for number, unit in _DURATION.findall(value)]
+            seconds = (
+                sum(number * _UNIT_S[unit] for number, unit in found if number is not None) if found else None
+            )
+    if seconds is None:
+        return _KEEP_ALIVE_S
     return float("inf") if seconds < 0 else seconds
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

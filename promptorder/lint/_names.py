@@ -64,7 +64,6 @@ _CONTEXT = frozenset(
     "context memory memories notes snippets chunks passages retrieved retrieval results facts entities state states "
     "observations rag sources evidence summary recall knowledge docs documents excerpts events".split()
 )
-_NOT_CONTEXT = frozenset("length window size base cutoff limit max".split())
 _CONTENT = frozenset(
     "question query ticket input prompt request task issue complaint inquiry instruction utterance".split()
 )
@@ -93,7 +92,7 @@ _STATIC_PAIRS = frozenset(
 _NOT_HISTORY = frozenset("example examples few shot shots fewshot demo demos system max num".split())
 _ABOUT = frozenset(
     "length window size max min num number count limit top dir path folder type key url prefix suffix header label "
-    "title heading budget".split()
+    "title heading budget base cutoff".split()
 )
 """Words that make a name one of a setting: ``max_facts``, ``memory_dir``, ``summary_prefix``."""
 _FIXED = frozenset(
@@ -194,11 +193,11 @@ def _is_counter(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> b
 
 
 def _is_history(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> bool:
-    return (last in _HISTORY and not every & _LIMITS) or bool(pairs & _HISTORY_PAIRS)
+    return (last in _HISTORY and not every & _NOT_HISTORY) or bool(pairs & _HISTORY_PAIRS)
 
 
 def _is_context(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> bool:
-    if every & _NOT_CONTEXT:
+    if every & _ABOUT:
         return False
     return bool(every & _CONTEXT and not every & _FIXED) or ("tool", "results") in pairs
 

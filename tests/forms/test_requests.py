@@ -43,14 +43,26 @@ def test_a_string_is_what_json_says_and_each_character_has_its_place(value: str)
         found = string(text, places(text))
         assert found.text == json.loads(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         prompt = read(json.dumps({"model": "m", "prompt": value}))
-        assert "".join(segment.text for segment in prompt[0].segments if segment.origin == "static") if value else True
+        assert (
+            "".join(segment.text for segment in prompt[0].segments if segment.origin == "static")
+            if value
+            else True
+        )
 
 
 def test_places_behind_escapes() -> None:
     text = '{"model": "m", "prompt": "\\n\\u00e9\\ud83d\\udea2ab\\"c"}'
     (segment,) = read(text)[0].segments
     assert segment.text == '\né🚢ab"c'
-    assert [text[segment.place(n)] for n in range(len(segment.text))] == ["\\", "\\", "\\", "a", "b", "\\", "c"]
+    assert [text[segment.place(n)] for n in range(len(segment.text))] == [
+        "\\",
+        "\\",
+        "\\",
+        "a",
+        "b",
+        "\\",
+        "c",
+    ]
 
 
 def test_half_a_surrogate_pair_is_replaced() -> None:
@@ -118,12 +130,12 @@ def test_deep_inside_a_request() -> None:
         try:
             read(text)
         except FormError as error:
-            assert "nested too deeply" in str(error)  # noqa: PT017
+            assert "nested too deeply" in str(error)
         source = Source("x.jsonl", "jsonl", f"{text}\n{text}\n")
         try:
             list(jsonl.prompts(source))
         except FormError as error:
-            assert error.line == 1  # noqa: PT017
+            assert error.line == 1
 
 
 def test_json_lines_under_another_name() -> None:
@@ -144,7 +156,10 @@ def test_broken_lines_do_not_hide_the_others() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_numbers_with_any_line_end(end: str) -> None:
-    lines = [json.dumps({"model": "m", "prompt": f"{time}\u2028\x85 {WORDS}"}, ensure_ascii=False) for time in ("09:10:00", "09:11:00")]
+    lines = [
+        json.dumps({"model": "m", "prompt": f"{time}\u2028\x85 {WORDS}"}, ensure_ascii=False)
+        for time in ("09:10:00", "09:11:00")
+    ]
     text = end.join((lines[0], "", lines[1], ""))
     source = Source("x.jsonl", "jsonl", text)
     findings = list(lint(source, jsonl.prompts(source), RULES))
@@ -162,14 +177,59 @@ def test_a_log_of_one_line_is_a_request() -> None:
     assert line[finding.column - 1 : finding.end_column - 1] == "2026-03-14 09:26:53"
 
 
-KEYS = (
-    "model messages role content prompt input instructions system tools functions function name description parameters type text "
-    "image_url source tool_calls id arguments tool_call_id cache_control ttl options num_ctx keep_alive lora prompt_cache_key ts "
-    "session request requests prompts template kwargs lc thinking reasoning_content images format output stream user assistant"
-).split()
-LEAVES = st.sampled_from(
-    [None, True, 0, -1, 1e308, "", "user", "system", "assistant", "tool", "text", "tool_use", "tool_result", "thinking", "claude-x", "qwen3:8b",
-     "gpt-5.6", "1h", "nan", "inf", "-5m", "2026-03-14T09:26:53Z", "Now: 2026-03-14 09:26:53", "{{now}}", "\ud800", "{\"a\": 1}", WORDS]
+KEYS = [
+    "model",
+    "messages",
+    "role",
+    "content",
+    "prompt",
+    "input",
+    "instructions",
+    "system",
+    "tools",
+    "functions",
+    "function",
+    "name",
+    "description",
+    "parameters",
+    "type",
+    "text",
+    "image_url",
+    "source",
+    "tool_calls",
+    "id",
+    "arguments",
+    "tool_call_id",
+    "cache_control",
+    "ttl",
+    "options",
+    "num_ctx",
+    "keep_alive",
+    "lora",
+    "prompt_cache_key",
+    "ts",
+    "session",
+    "request",
+    "requests",
+    "prompts",
+    "template",
+    "kwargs",
+    "lc",
+    "thinking",
+    "reasoning_content",
+    "images",
+    "format",
+    "output",
+    "stream",
+    "user",
+    "assistant",
+]
+LEAVES = st.none() | st.sampled_from(
+    [
+        True, 0, -1, 1e308, "", "user", "system", "assistant", "tool", "text", "tool_use", "tool_result", "thinking",
+        "claude-x", "qwen3:8b", "gpt-5.6", "1h", "nan", "inf", "-5m", "2026-03-14T09:26:53Z", "Now: 2026-03-14 09:26:53",
+        "{{now}}", "\ud800", '{"a": 1}', WORDS,
+    ]
 )  # fmt: skip
 VALUES = st.recursive(
     LEAVES,
@@ -179,9 +239,15 @@ VALUES = st.recursive(
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, min_size=1, max_size=6), min_size=1, max_size=4), st.booleans())
+@given(
+    st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, min_size=1, max_size=6), min_size=1, max_size=4),
+    st.booleans(),
+)
 def test_any_json_is_read_without_a_fall(values: list[Any], in_session: bool) -> None:
-    named = [{"session": "s", "request": {"model": "qwen3:8b", **value}} if in_session else {"model": "m", **value} for value in values]
+    named = [
+        {"session": "s", "request": {"model": "qwen3:8b", **value}} if in_session else {"model": "m", **value}
+        for value in values
+    ]
     for each in (*values, *named, values):
         text = json.dumps(each)
         source = Source("x.json", "json", text)

@@ -58,7 +58,7 @@ NAMES = {
     """,
     "static-part": """
         system_prompt systemPrompt system_message instructions base_instructions rules guidelines tools tool_descriptions
-        tool_definitions persona policy handbook schema output_schema format_instructions examples few_shot_examples functions
+        tool_definitions persona policy handbook schema output_schema state_schema format_instructions examples few_shot_examples functions
     """,
     "": """
         time_limit timelimit time_zone timezone timeout time_budget time_format time_range timeframe time_slots run_time lifetime
@@ -68,10 +68,11 @@ NAMES = {
         publish_date release_date start_date end_date expiry_date knowledge_cutoff knowledge_cutoff_date cutoff_date valid_until
         output_language language target_language source_language tone style domain topic role title label labels categories
         category count limit index number temperature top_p seed version API_KEY api_key url base_url locale_format
-        num_results max_results result_format context_window context_length context_size memory_limit state_schema
+        num_results max_results result_format context_window context_length context_size memory_limit
         document_type doc_type page_size page_number file_format query_language question_format question_count input_format
         input_language prompt_version user_role user_type user_instructions updates day_rate daily_limit
         holiday birthday monday runtime downtime realtime sometimes timeline times nowhere knowledge_base_name
+        max_facts memory_dir summary_prefix context_header example_messages few_shot_messages system_messages
         bos_token eos_token add_generation_prompt separator name x i item value company organization team
     """,
 }

@@ -1,7 +1,7 @@
 """A cache breakpoint stands where too little text is in front of it.
 
-What it does: estimates the tokens up to each ``cache_control`` mark of a request to Anthropic, and compares them with the least that
-the model caches (512 to 4,096 tokens, by model).
+What it does: estimates the tokens up to each ``cache_control`` mark of a request to Anthropic, and compares them with
+the least that the model caches (512 to 4,096 tokens, by model).
 
 Why it costs: below the minimum nothing is cached, and no error says so.
 
@@ -10,7 +10,8 @@ Example::
     {"model": "claude-haiku-4-5", "system": [{"type": "text", "text": "You name shelf numbers.",
                                               "cache_control": {"type": "ephemeral"}}], ...}
 
-Use instead: mark a later block, such as the newest message, so that the chat is cached as soon as it is long enough; or no mark.
+Use instead: mark a later block, such as the newest message, so that the chat is cached as soon as it is long enough;
+or no mark.
 
 When it is fine to ignore: the text will grow.
 """

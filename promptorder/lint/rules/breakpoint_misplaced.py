@@ -1,11 +1,11 @@
 """A cache breakpoint stands where it cannot help.
 
-What it does: looks at the ``cache_control`` marks of a request to Anthropic, and reports something that changes (a clock, a date, an id,
-a counter, the folder or branch) in the last block of a marked stretch, more than four marks, and a mark of one hour behind one of
-five minutes.
+What it does: looks at the ``cache_control`` marks of a request to Anthropic, and reports something that changes (a
+clock, a date, an id, a counter, the folder or branch) in the last block of a marked stretch, more than four marks,
+and a mark of one hour behind one of five minutes.
 
-Why it costs: a stretch is found in the cache only if it is the same up to the mark, so a clock at its end spoils all of it: it is
-written anew with each request, at 1.25 or 2 times the price, and never read.
+Why it costs: a stretch is found in the cache only if it is the same up to the mark, so a clock at its end spoils all
+of it: it is written anew with each request, at 1.25 or 2 times the price, and never read.
 
 Example::
 
@@ -46,7 +46,14 @@ def check(prompt: Prompt, source: Source) -> Iterator[Hit]:
 
     def hit(at: BlockEnd, message: str) -> Hit:
         return Hit(
-            at.start, at.end, at.segment, 0, "never-cached", message=message, worth=0, stranded_tokens=at.tokens
+            at.start,
+            at.end,
+            at.segment,
+            0,
+            "never-cached",
+            message=message,
+            worth=0,
+            stranded_tokens=at.tokens,
         )
 
     if len(ends) > _MOST:

@@ -1,9 +1,10 @@
 """The key of the cache is another one in each request.
 
-What it does: finds requests of one session, or of one chat that goes on, with another ``prompt_cache_key`` (OpenAI), ``cache_salt``
-(vLLM) or ``extra_key`` (SGLang).
+What it does: finds requests of one session, or of one chat that goes on, with another ``prompt_cache_key`` (OpenAI),
+``cache_salt`` (vLLM) or ``extra_key`` (SGLang).
 
-Why it costs: the key decides which machine, or which part of the cache, a request is sent to. With a new one nothing is found there.
+Why it costs: the key decides which machine, or which part of the cache, a request is sent to. With a new one nothing
+is found there.
 
 Example::
 

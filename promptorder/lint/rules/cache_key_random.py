@@ -1,9 +1,10 @@
 """The key of the cache looks as if it were drawn anew for each request.
 
-What it does: finds a ``prompt_cache_key`` (OpenAI), ``cache_salt`` (vLLM) or ``extra_key`` (SGLang) that holds a time or the id of a request.
-A bare random id is a note only, since it may be a session's.
+What it does: finds a ``prompt_cache_key`` (OpenAI), ``cache_salt`` (vLLM) or ``extra_key`` (SGLang) that holds a time
+or the id of a request. A bare random id is a note only, since it may be a session's.
 
-Why it costs: the key decides which machine, or which part of the cache, a request is sent to. With a new one nothing is found there.
+Why it costs: the key decides which machine, or which part of the cache, a request is sent to. With a new one nothing
+is found there.
 
 Example::
 
@@ -27,7 +28,10 @@ SEVERITY = "warning"
 WORTH = 0
 TIP = "Use one key for all requests that share their start."
 _KEYS = ("prompt_cache_key", "cache_salt", "extra_key")
-_PER_REQUEST = r"\b(?:req|request|msg|message|call|run|nonce|rand|tmp)[_:/-]?(?:id[_:/-])?[0-9a-z-]*\d[0-9a-z-]{3,}|\d{4}-\d\d-\d\dT?[ _]?\d\d|\b1[5-9]\d{8}(?:\d{3})?\b"
+_PER_REQUEST = (
+    r"\b(?:req|request|msg|message|call|run|nonce|rand|tmp)[_:/-]?(?:id[_:/-])?[0-9a-z-]*\d[0-9a-z-]{3,}"
+    r"|\d{4}-\d\d-\d\dT?[ _]?\d\d|\b1[5-9]\d{8}(?:\d{3})?\b"
+)
 _RANDOM = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-|^[0-9a-f]{16,}$"
 
 
@@ -46,7 +50,8 @@ def check(prompt: Prompt, source: Source) -> Iterator[Hit]:
         if not per_request and not re.search(_RANDOM, value, re.IGNORECASE):
             continue
         yield Hit(
-            *place,
+            place[0],
+            place[1],
             0,
             0,
             confidence="medium" if per_request else "low",

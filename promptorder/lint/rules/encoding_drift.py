@@ -1,7 +1,8 @@
 """The same words come in other characters.
 
-What it does: finds prompts of a log that equal the earlier one but for Unicode's ways to write the same (composed or not), escapes
-(HTML, backslash-u), typographic quotes and dashes, invisible characters, or an encoding that was read wrongly.
+What it does: finds prompts of a log that equal the earlier one but for Unicode's ways to write the same (composed or
+not), escapes (HTML, backslash-u), typographic quotes and dashes, invisible characters, or an encoding that was read
+wrongly.
 
 Why it costs: to the model they are other tokens, and everything behind them is read again.
 

@@ -1,7 +1,7 @@
 """The examples are others, or come in another order.
 
-What it does: finds few-shot examples (questions with answers, inputs with outputs, in the text or as messages) that are shuffled or drawn
-anew in each request.
+What it does: finds few-shot examples (questions with answers, inputs with outputs, in the text or as messages) that
+are shuffled or drawn anew in each request.
 
 Why it costs: everything behind the first example that moved is read again.
 

@@ -2,8 +2,8 @@
 
 What it does: finds requests of a log whose history is that of the earlier request without its first turns.
 
-Why it costs: what comes after the system text is another text from its first word on, so the whole history is read again. A window that
-slides with each turn does that in each turn.
+Why it costs: what comes after the system text is another text from its first word on, so the whole history is read
+again. A window that slides with each turn does that in each turn.
 
 Example::
 

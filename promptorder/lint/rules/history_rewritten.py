@@ -1,7 +1,8 @@
 """An earlier turn of the chat was sent again in other words.
 
-What it does: finds turns of a log that are other ones when they are sent again: stamped anew, with new ids, without what had been
-put into them, results of tools that were cut, something put in between, a summary in the place of turns.
+What it does: finds turns of a log that are other ones when they are sent again: stamped anew, with new ids, without
+what had been put into them, results of tools that were cut, something put in between, a summary in the place of
+turns.
 
 Why it costs: the turns behind the first one that changed are read again.
 

@@ -1,9 +1,11 @@
 """More time passed between two requests than the cache lives.
 
-What it does: compares the times in a log's envelopes with how long the cache is kept: Ollama's ``keep_alive`` (5 minutes by default),
-Anthropic's ``ttl`` (5 minutes or 1 hour), OpenAI's (an hour at most, or as ``prompt_cache_retention`` says).
+What it does: compares the times in a log's envelopes with how long the cache is kept: Ollama's ``keep_alive`` (5
+minutes by default), Anthropic's ``ttl`` (5 minutes or 1 hour), OpenAI's (an hour at most, or as
+``prompt_cache_retention`` says).
 
-Why it costs: after that the prompt is read from its first word on, however well it is built; Ollama loads the model again too.
+Why it costs: after that the prompt is read from its first word on, however well it is built; Ollama loads the model
+again too.
 
 Example::
 

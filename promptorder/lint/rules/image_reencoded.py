@@ -1,9 +1,10 @@
 """The same picture comes in other bytes.
 
-What it does: finds a picture of an earlier turn that is another one when the turn is sent again: encoded or scaled anew, or under a
-link that is signed anew.
+What it does: finds a picture of an earlier turn that is another one when the turn is sent again: encoded or scaled
+anew, or under a link that is signed anew.
 
-Why it costs: servers know a picture by its bytes, so the picture and all behind it are read again, and pictures are dear.
+Why it costs: servers know a picture by its bytes, so the picture and all behind it are read again, and pictures are
+dear.
 
 Example::
 

@@ -1,10 +1,10 @@
 """The same JSON comes with its keys in another order.
 
-What it does: finds JSON in the prompt, in a tool or in the arguments of an earlier call that is equal to that of the earlier request
-but for the order of its keys.
+What it does: finds JSON in the prompt, in a tool or in the arguments of an earlier call that is equal to that of the
+earlier request but for the order of its keys.
 
-Why it costs: to the model it is another text, and everything behind the first key that moved is read again. Maps of Go, Rust and Swift
-have another order each time; a database's jsonb forgets the order.
+Why it costs: to the model it is another text, and everything behind the first key that moved is read again. Maps of
+Go, Rust and Swift have another order each time; a database's jsonb forgets the order.
 
 Example::
 

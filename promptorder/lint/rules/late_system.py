@@ -1,8 +1,9 @@
 """A system message comes after turns of the chat.
 
-What it does: finds messages of the role system (or developer) behind an answer of the assistant, in requests and logs. Servers and
-templates that gather system messages put them in front of the chat: Ollama's templates with ``.System``, and gateways that
-translate to Anthropic's interface. OpenAI leaves them in their place; there it is a note only.
+What it does: finds messages of the role system (or developer) behind an answer of the assistant, in requests and
+logs. Servers and templates that gather system messages put them in front of the chat: Ollama's templates with
+``.System``, and gateways that translate to Anthropic's interface. OpenAI leaves them in their place; there it is a
+note only.
 
 Why it costs: each late message makes the head of the prompt another one, so the whole chat is read again.
 

@@ -1,9 +1,10 @@
 """The same words come in another order.
 
-What it does: finds lists in a prompt (memory, facts, files, entities) that hold the same as in the earlier request, in another
-order.
+What it does: finds lists in a prompt (memory, facts, files, entities) that hold the same as in the earlier request,
+in another order.
 
-Why it costs: everything behind the first entry that moved is read again. A search returns its hits by score, a set in any order.
+Why it costs: everything behind the first entry that moved is read again. A search returns its hits by score, a set in
+any order.
 
 Example::
 

@@ -1,8 +1,8 @@
 """The model was loaded again, or another one was asked.
 
-What it does: finds requests to Ollama whose options for loading (``num_ctx``, ``num_batch``, ``num_gpu``, ``use_mmap``, ...) differ from
-those of the request before to the same model, ``keep_alive`` 0, and sessions that go on with another model. Options for sampling do not
-matter. Another adapter (LoRA) is a note.
+What it does: finds requests to Ollama whose options for loading (``num_ctx``, ``num_batch``, ``num_gpu``,
+``use_mmap``, ...) differ from those of the request before to the same model, ``keep_alive`` 0, and sessions that go
+on with another model. Options for sampling do not matter. Another adapter (LoRA) is a note.
 
 Why it costs: with the model its cache is gone, and loading it takes longer than most prompts.
 

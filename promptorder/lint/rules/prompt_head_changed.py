@@ -1,15 +1,16 @@
 """The head of a prompt is another one than in the request before.
 
-What it does: compares each request of a log with the earlier one that it could best have reused, and reports the first place in the
-system text, or in a prompt that is one text, that differs: a clock, a date, an id, a counter, the folder or branch, memory, the
-question, or other words. What both requests hold behind that place is counted as lost.
+What it does: compares each request of a log with the earlier one that it could best have reused, and reports the
+first place in the system text, or in a prompt that is one text, that differs: a clock, a date, an id, a counter, the
+folder or branch, memory, the question, or other words. What both requests hold behind that place is counted as lost.
 
-Why it costs: a server reuses the longest start that two prompts share, so everything behind the first difference is read again.
+Why it costs: a server reuses the longest start that two prompts share, so everything behind the first difference is
+read again.
 
 Example::
 
-    {"messages": [{"role": "system", "content": "Clock 09:10:05. You answer for a reading room. (400 tokens of rules)"}, ...]}
-    {"messages": [{"role": "system", "content": "Clock 09:11:41. You answer for a reading room. (400 tokens of rules)"}, ...]}
+    {"messages": [{"role": "system", "content": "Clock 09:10:05. You answer for ... (400 tokens)"}, ...]}
+    {"messages": [{"role": "system", "content": "Clock 09:11:41. You answer for ... (400 tokens)"}, ...]}
 
 Use instead: the rules first, and the clock in the newest message.
 

@@ -1,7 +1,7 @@
 """The thoughts of an earlier turn are missing when it is sent again.
 
-What it does: finds turns of the assistant that were sent with thoughts (``<think>`` blocks, ``thinking``, ``reasoning_content``) in one
-request and without in the next, or the other way round.
+What it does: finds turns of the assistant that were sent with thoughts (``<think>`` blocks, ``thinking``,
+``reasoning_content``) in one request and without in the next, or the other way round.
 
 Why it costs: the server has read the thoughts; without them the text is another one from there on.
 

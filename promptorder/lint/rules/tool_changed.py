@@ -1,7 +1,7 @@
 """The tools, or the schema of the answer, changed.
 
-What it does: finds requests of a log that have a tool more or less than the earlier one, a tool in other words, or another schema for
-the answer.
+What it does: finds requests of a log that have a tool more or less than the earlier one, a tool in other words, or
+another schema for the answer.
 
 Why it costs: tools stand in front of everything else, so the system text and the whole chat are read again.
 

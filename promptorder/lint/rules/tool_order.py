@@ -2,8 +2,9 @@
 
 What it does: finds requests of a log whose tools are those of the earlier request, in another order.
 
-Why it costs: tools stand in front of everything else, so the system text and the whole chat behind the first tool that moved are
-read again. Lists that come from several servers, or from a map without an order, change with each connection.
+Why it costs: tools stand in front of everything else, so the system text and the whole chat behind the first tool
+that moved are read again. Lists that come from several servers, or from a map without an order, change with each
+connection.
 
 Example::
 
