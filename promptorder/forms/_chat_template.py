@@ -28,7 +28,10 @@ REVERSED = "the newest message comes first, so all others move"
 OPENS = "the reply is begun with a thinking block that is not rendered again for earlier turns"
 
 _INDEX = r"(?:loop\.(?:index0?|revindex0?)|\b{counter}\b)"
-_COMPARED = r"(?:{index}\s*(?:[<>]=?|[!=]=)\s*\(?\s*(?P<right>[A-Za-z_][\w.]*)|(?P<left>[A-Za-z_][\w.]*)\s*(?:[<>]=?|[!=]=)\s*{index})"
+_COMPARED = (
+    r"(?:{index}\s*(?:[<>]=?|[!=]=)\s*\(?\s*(?P<right>[A-Za-z_][\w.]*)"
+    r"|(?P<left>[A-Za-z_][\w.]*)\s*(?:[<>]=?|[!=]=)\s*{index})"
+)
 _LAST = re.compile(
     r"\bloop\.last\b|\bloop\.revindex0?\s*[<=]=?\s*\d|loop\.index0?\s*[!=]=\s*\(?\s*\w+\s*\|\s*(?:length|count)|\[\s*-\s*1\s*\]"
 )
@@ -145,9 +148,9 @@ def _sets(body: list[Node]) -> bool:
 
 def _cuts(nodes: list[Node]) -> Iterator[Rewrite]:
     for node in nodes:
-        if isinstance(node, Statement) and _CUT.search(node.rest):
-            yield Rewrite(node.start, node.end, STRIPS)
-        elif isinstance(node, Output) and _CUT.search(node.inside):
+        if (isinstance(node, Statement) and _CUT.search(node.rest)) or (
+            isinstance(node, Output) and _CUT.search(node.inside)
+        ):
             yield Rewrite(node.start, node.end, STRIPS)
         elif isinstance(node, Block):
             for branch in node.branches:

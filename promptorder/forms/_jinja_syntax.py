@@ -15,7 +15,9 @@ MAX_DEPTH = 60
 """Blocks within blocks: no person writes more, and each level is a level of recursion."""
 
 _OPEN = re.compile(r"\{[{%#]")
-_INSIDE = re.compile(r"""(?P<quote>"(?:\\.|[^"\\])*+(?P<d>"?)|'(?:\\.|[^'\\])*+(?P<s>'?))|[{}()\[\]]|%""", re.DOTALL)
+_INSIDE = re.compile(
+    r"""(?P<quote>"(?:\\.|[^"\\])*+(?P<d>"?)|'(?:\\.|[^'\\])*+(?P<s>'?))|[{}()\[\]]|%""", re.DOTALL
+)
 _END_RAW = re.compile(r"\{%([-+]?)\s*endraw\s*([-+]?)%\}")
 _WORD = re.compile(r"\s*([A-Za-z_]\w*)\s*")
 _BRANCHES = {"if": ("elif", "else"), "for": ("else",), "elif": (), "trans": ("pluralize",)}
@@ -87,7 +89,12 @@ def parse(text: str, start: int = 0) -> list[Node]:
     while True:
         match = _OPEN.search(text, at)
         stop = match.start() if match else len(text)
-        _add_text(body, text, at, stop, trim, match)
+        _add_text(
+            body,
+            Text(text[at:stop], at),
+            trim,
+            match is not None and text[match.end() : match.end() + 1] == "-",
+        )
         if match is None:
             break
         if match[0] == "{#":
@@ -139,17 +146,12 @@ def parse(text: str, start: int = 0) -> list[Node]:
     return root
 
 
-def _add_text(
-    body: list[Node], text: str, start: int, end: int, trim: bool, tag: re.Match[str] | None
-) -> None:
-    if trim:
-        while start < end and text[start].isspace():
-            start += 1
-    if tag is not None and text[tag.end() : tag.end() + 1] == "-":
-        while end > start and text[end - 1].isspace():
-            end -= 1
-    if end > start:
-        body.append(Text(text[start:end], start))
+def _add_text(body: list[Node], text: Text, trim_start: bool, trim_end: bool) -> None:
+    kept = text.text.lstrip() if trim_start else text.text
+    start = text.start + len(text.text) - len(kept)
+    kept = kept.rstrip() if trim_end else kept
+    if kept:
+        body.append(Text(kept, start))
 
 
 def _tag_end(text: str, at: int, kind: str) -> int:

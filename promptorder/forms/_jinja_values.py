@@ -47,24 +47,29 @@ _ESCAPE = re.compile(r"\\(?:(\r?\n)|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", r
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "0": "\0"}
 
 _CLOCKS = frozenset(
-    "now utcnow today strftime_now today_at getdate get_date get_time now_utc utc_now current_time current_date current_datetime "
-    "get_current_time get_current_date get_current_datetime get_now timestamp currentdate currenttime localtime gmtime".split()
+    "now utcnow today strftime_now today_at getdate get_date get_time now_utc utc_now current_time "
+    "current_date current_datetime get_current_time get_current_date get_current_datetime get_now "
+    "timestamp currentdate currenttime localtime gmtime".split()
 )
-_CLOCK_METHODS = frozenset({"datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "dt.now", "dt_util.now", "time.strftime"})  # fmt: skip
+_CLOCK_METHODS = frozenset(
+    "datetime.now datetime.utcnow datetime.today date.today time.time dt.now dt_util.now time.strftime".split()
+)
 _FORMATS = frozenset(
-    "strftime date time datetime date_format format_date format_datetime format_time timestamp_custom timestamp_local "
-    "timestamp_utc isoformat as_timestamp as_datetime timestamp as_local dateformat".split()
+    "strftime date time datetime date_format format_date format_datetime format_time timestamp_custom "
+    "timestamp_local timestamp_utc isoformat as_timestamp as_datetime timestamp as_local dateformat".split()
 )
 _RANDOM = frozenset(
-    "random shuffle uuid uuid4 uuid1 randint rand randrange choice choices token_hex nanoid guid random_string password".split()
+    "random shuffle uuid uuid4 uuid1 randint rand randrange choice choices token_hex nanoid guid "
+    "random_string password".split()
 )
 _STATES = frozenset(
-    "states state_attr is_state is_state_attr has_value expand state_translated area_entities closest distance".split()
+    "states state_attr is_state is_state_attr has_value expand state_translated area_entities closest "
+    "distance".split()
 )
 _SIZES = frozenset("length count".split())
 _METHODS = frozenset(
-    "strip rstrip lstrip lower upper title capitalize replace format join isoformat strftime get split items keys values trim "
-    "startswith endswith date time timestamp".split()
+    "strip rstrip lstrip lower upper title capitalize replace format join isoformat strftime get split "
+    "items keys values trim startswith endswith date time timestamp".split()
 )
 _NOT_VALUES = frozenset(
     "and or not is in if else true false none True False None defined undefined string mapping".split()
@@ -164,7 +169,7 @@ def _computed(
             if called and pair in _CLOCK_METHODS:
                 return "template-clock", _granularity(expression)
             continue
-        if called and lowered in _CLOCKS or (lowered in ("$now", "$today", "utcnow")):
+        if (called and lowered in _CLOCKS) or (lowered in ("$now", "$today", "utcnow")):
             return _clock(expression)
         if called and lowered in _RANDOM and not _seeded(expression[index:]):
             return "random-call", "request"
@@ -192,7 +197,9 @@ def _clock(expression: list[Token]) -> tuple[str, str]:
 
 def _granularity(expression: list[Token]) -> str:
     """How often a formatted clock changes; a year or a month alone is as good as constant."""
-    formats = [t.text for t in expression if t.kind == "string" and (_PERCENT.search(t.text) or len(t.text) > 4)]
+    formats = [
+        t.text for t in expression if t.kind == "string" and (_PERCENT.search(t.text) or len(t.text) > 4)
+    ]
     methods = {t.text for t in expression if t.kind == "name"}
     for text in formats:
         if _TIME_OF_DAY.search(text):

@@ -13,7 +13,7 @@ from promptorder.forms._python_values import (
     MOST_PIECES, Items, Star, Text, choose, is_volatile, pieces_of, volatile_in,
 )  # fmt: skip
 from promptorder.forms._python_values import Table as Record
-from promptorder.lint._names import kind_of_name
+from promptorder.lint._names import kind_of_name, words
 from promptorder.model.lint import COMPUTED, STATIC, VARIABLE, Segment
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _DEEPEST = 40
 _CALLS_DEEP = 6
 _FUEL = 60_000
 """Expressions that are followed in a file, at least; a longer file has more."""
+_OF_ITSELF = frozenset("text content body value message description title subject pageContent raw data current".split())
 _ENOUGH = 30
 """Characters of text that make an alternative worth more than a name that says something."""
 
@@ -67,7 +68,8 @@ class Evaluator:
     def unknown(self, node: Node, name: str) -> Segment:
         """Something that only its name tells about."""
         start, end = self.code.place(node)
-        return Segment(self.code.text[start : min(end, start + 80)], start, end, "prompt", VARIABLE, name)
+        kind = "static-part" if _is_base(name) else ""
+        return Segment(self.code.text[start : min(end, start + 80)], start, end, "prompt", VARIABLE, name, kind)
 
     def made(self, node: Node, kind: str, changes: str, env: Env, name: str = "") -> Segment:
         """What a call makes: of a value that is made once, it is told how often its maker runs."""
@@ -271,7 +273,7 @@ class Evaluator:
         """A value that its variable's name tells more about than the expression that it was made by."""
         if isinstance(value, Segment) and value.origin == VARIABLE and not value.kind:
             better = name if kind_of_name(name) or not kind_of_name(value.name) else value.name
-            return value._replace(name=better)
+            return value._replace(name=better, kind="static-part" if _is_base(better) else "")
         return value
 
     def _imported(self, node: Node, name: str) -> Segment:
@@ -292,7 +294,7 @@ class Evaluator:
                     if value is not None and target is not None and self.code.source(target) == name:
                         found = self.value(value, where)
                         text = constant(found)
-                        if volatile_in(plain(found)) is not None or (text is not None and len(text) > _ENOUGH):
+                        if volatile_in(plain(found)) is not None or (text is not None and text.strip()):
                             return found
             where = where.parent
         return None
@@ -316,7 +318,8 @@ class Evaluator:
             return assigned
         if name == "length":
             return Segment("", *self.code.place(node), "prompt", VARIABLE, "", "fixed")
-        return self.member(self.value(target, env), name, node, env)
+        found = self.member(self.value(target, env), name, node, env)
+        return self._imported(node, name) if isinstance(found, Segment) and found.role == "import" else found
 
     def _of_this(self, name: str, steps: list[Step], env: Env) -> JsValue:
         key = (id(self.scopes), f"this.{name}", env.owner.start_byte if env.owner is not None else 0)
@@ -342,7 +345,9 @@ class Evaluator:
                     if changes == "fixed":
                         return value._replace(kind="fixed", changes="")
                 return value._replace(changes=changes)
-            if value.role == "import" or value.kind == "static-part":
+            if value.role == "import":
+                return value._replace(name=f"{value.name.rpartition(':')[0]}:{key}")
+            if value.kind == "static-part":
                 return self.unknown(node, key)
             if value.kind:
                 return value
@@ -442,11 +447,20 @@ def _parts(parameter: Node) -> list[Node]:
     return pattern.named_children if pattern.type == "object_pattern" else []
 
 
+def _is_base(name: str) -> bool:
+    """Whether a variable holds text that a program adds to: ``prompt`` in ``${header}\\n${prompt}``."""
+    said = words(name)
+    return said[-1:] in (("prompt",), ("instructions",)) and not {"user", "human", "input"} & frozenset(said)
+
+
 def _joined(name: str, key: str) -> str:
     """The dotted name of a property; ``request.id`` is the request's id and not the request."""
     if key.lower() in ("id", "uuid", "name", "time", "date"):
         return f"{name}_{key}"
-    return f"{name}.{key}"
+    # The text of a ticket is the ticket; of an options object such as ``context`` or ``state`` only the key tells.
+    if key in _OF_ITSELF or kind_of_name(name) == "user-data":
+        return f"{name}.{key}"
+    return key
 
 
 _HANDLERS: dict[str, Callable[..., JsValue]] = {

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from promptorder.forms import _js_calls as calls
 from promptorder.forms._js_eval import Evaluator
 from promptorder.forms._js_scopes import Env
-from promptorder.forms._js_source import unwrapped
+from promptorder.forms._js_source import Code, unwrapped
 from promptorder.forms._js_values import Closure, JsValue, constant, moved, plain
 from promptorder.forms._python_sinks import message_class
 from promptorder.forms._python_templates import fill, has_placeholders, replace
-from promptorder.forms._python_values import Items, Star, Table, Template, Text, pieces_of, volatile_in
+from promptorder.forms._python_values import Items, Star, Table, Template, Text, is_volatile, pieces_of, volatile_in
 from promptorder.lint._names import kind_of_name, words
 from promptorder.model.lint import STATIC, VARIABLE, Segment
 
@@ -39,6 +39,7 @@ _FILLERS = re.compile(
     r"fill|render|format|interpolate|template|populate|substitute|inject|apply|compile|replace|build|sprintf|hydrate",
     re.IGNORECASE,
 )
+_WRITES = re.compile(r"format|date|time|stamp|string|iso|pretty|human|display|local", re.IGNORECASE)
 _VERBS = frozenset("get load fetch format build make create render compute read find generate the to as use resolve with".split())
 _SHUFFLED = re.compile(r"Math\.random")
 _SEEDED = re.compile(r"seed|rng|mulberry|deterministic", re.IGNORECASE)
@@ -46,7 +47,11 @@ _SIMPLE_REGEX = re.compile(r"^/(.*)/[a-z]*$", re.DOTALL)
 
 
 class Program(Evaluator):
-    """Expressions with their calls."""
+    """Expressions with their calls; ``filled`` are the places of the placeholders of which the file shows the value."""
+
+    def __init__(self, code: Code) -> None:
+        super().__init__(code)
+        self.filled: set[int] = set()
 
     def call(self, node: Node, env: Env) -> JsValue:
         """The value of a call."""
@@ -63,6 +68,8 @@ class Program(Evaluator):
             return self.value(listed, env)
         nodes = [n for n in listed.named_children if n.type != "comment"] if listed is not None else []
         result = self._known(node, called, nodes, env)
+        if isinstance(result, Segment) and result.role == "import":
+            return result
         return moved(result, self.code.place(node)) if result is not None else self._unknown_call(node, called, nodes, env)
 
     def _known(self, node: Node, called: Node, nodes: list[Node], env: Env) -> JsValue:
@@ -79,6 +86,8 @@ class Program(Evaluator):
         made = self._constructed(name, nodes, node, env)
         if made is not None:
             return made
+        if name == "require" and nodes:
+            return Segment("", 0, 0, "import", VARIABLE, f"{constant(self.value(nodes[0], env))}:default", "fixed")
         if name in _WRAPPERS and nodes:
             return self._wrapped(name, nodes, env)
         if target is not None:
@@ -226,10 +235,11 @@ class Program(Evaluator):
         """A placeholder that nobody fills in here: only its name tells."""
         from promptorder.forms._placeholders import judge
 
-        kind, changes = judge(name)
+        source = self.code.text[slice(*place)]
+        kind, changes = judge(name) if source.startswith("{{") else ("", "")
         if not kind and not kind_of_name(name):
             kind = "fixed"
-        return (Segment(self.code.text[slice(*place)], *place, "prompt", VARIABLE, name, kind, changes),)
+        return (Segment(source, *place, "prompt", VARIABLE, name, kind, changes),)
 
     def _wrapped(self, name: str, nodes: list[Node], env: Env) -> JsValue:
         value = self.value(nodes[0], env)
@@ -280,6 +290,8 @@ class Program(Evaluator):
         if method in ("slice", "filter", "at", "toString", "substring", "toFixed", "then", "get") and receiver is not None:
             return receiver
         if method == "repeat":
+            return receiver
+        if isinstance(receiver, Segment) and (receiver.kind == "fixed" or method.startswith("to") or method == "format"):
             return receiver
         return volatile_in(plain(receiver))
 
@@ -370,6 +382,7 @@ class Program(Evaluator):
         return receiver
 
     def _new(self, node: Node, place: tuple[int, int], env: Env) -> tuple[Segment, ...]:
+        self.filled.add(place[0])
         value = self.value(node, env)
         if isinstance(value, Closure):
             value = self.inline(value, [], node)
@@ -402,6 +415,7 @@ class Program(Evaluator):
             found = values.get(name) if isinstance(values, Table) else None
             if found is None:
                 return self.variable(name, place)
+            self.filled.add(place[0])
             return pieces_of(plain(moved(found, place)), place)
 
         return Text(fill(template.pieces, syntax, lookup))
@@ -417,9 +431,9 @@ class Program(Evaluator):
             filled = self._call_fills(values[0], values[1])
             if filled is not None:
                 return filled
-        for value in values:
-            found = volatile_in(plain(value)) if not isinstance(value, Closure) else None
-            if found is not None and (found.kind != calls.ENVIRONMENT or isinstance(value, Segment)):
+        for found in values:
+            # What a call makes of a whole text is another text; a lone date is written in another way.
+            if isinstance(found, Segment) and is_volatile(found) and (len(nodes) == 1 or _WRITES.search(last)):
                 if found.kind == calls.CLOCK and found.changes == "request" and _is_daily(last):
                     found = found._replace(changes="day")
                 return moved(found, self.code.place(node))

@@ -81,7 +81,7 @@ class Scopes:
 
     def environment(self, node: Node) -> Env:
         """The function in which a node stands, its arguments unknown."""
-        around = node if node.type in FUNCTIONS else next(a for a in ancestors(node) if a.type in FUNCTIONS)
+        around = next((a for a in (node, *ancestors(node)) if a.type in FUNCTIONS), self.code.root)
         known = self._environments.get(around.id)
         if known is None:
             parent = None if around.parent is None else self.environment(around.parent)
@@ -100,8 +100,9 @@ class Scopes:
         found = self._tables.get(function.id)
         if found is None:
             found = self._tables[function.id] = {}
-            body = function if function.type == "program" else function.child_by_field_name("body")
-            if body is not None and body.type in ("statement_block", "program"):
+            whole = function.parent is None
+            body = function if whole else function.child_by_field_name("body")
+            if body is not None and (whole or body.type == "statement_block"):
                 _Collector(self.code, found).statements(body)
             elif body is not None:
                 found[RETURNED] = [Step("=", body, body.end_byte)]

@@ -55,6 +55,7 @@ _NOT_SENT = re.compile(
     r"query|execute|exec|sql|fail|reject|toast|notify|emit|confirm|querySelector|\w*Error)(?:\.\w+)?$"
 )
 _FOLLOWED_NAMES = 40
+_OPENS = tuple("{$%<[")
 
 
 class Finder:
@@ -91,7 +92,17 @@ class Finder:
                 self._declared(inner if kind == "member" else node, match.group().decode("utf-8", "replace"))
         for name in self.names[:_FOLLOWED_NAMES]:
             self._uses(name)
-        return [candidate for _, candidate in sorted(self.found, key=lambda pair: pair[0])]
+        return [self._settled(candidate) for _, candidate in sorted(self.found, key=lambda pair: pair[0])]
+
+    def _settled(self, candidate: Candidate) -> Candidate:
+        """A placeholder that is filled in elsewhere in the file is told there."""
+        filled = self.program.filled
+        return candidate._replace(
+            segments=tuple(
+                s._replace(kind="fixed") if s.start in filled and s.origin != STATIC and s.text[:1] in _OPENS else s
+                for s in candidate.segments
+            )
+        )
 
     # --- places ---------------------------------------------------------------------------------------------
 
@@ -276,7 +287,8 @@ class Finder:
             return
         self.seen.add(key)
         value = self.program._steps(steps, env, None)
-        self._offer(node, name, plain(value), named=names_a_prompt(name) or _is_template(name))
+        grows = any(step.op == "push" for step in steps)
+        self._offer(node, name, plain(value), named=names_a_prompt(name) or _is_template(name), grows=grows)
 
     def _function(self, node: Node, name: str) -> None:
         if node.id in self.seen:
@@ -304,7 +316,7 @@ class Finder:
         self.seen.add(key)
         self._offer(node, name, plain(self.program.value(node, self.program.scopes.environment(node))), named=named)
 
-    def _offer(self, node: Node, name: str, value: Value, *, named: bool) -> None:
+    def _offer(self, node: Node, name: str, value: Value, *, named: bool, grows: bool = False) -> None:
         if isinstance(value, Template):
             inner = value.value
             if isinstance(inner, Items):
@@ -312,7 +324,8 @@ class Finder:
             else:
                 self._send(node, name, pieces_of(inner, self.code.place(node)), sure=True)
         elif isinstance(value, Items) and is_chat(value):
-            self._send(node, name, settled(list(messages(_with_history(value), self.code.place(node)))), sure=True)
+            found = list(messages(_with_history(value), self.code.place(node)))
+            self._send(node, name, settled(_turns(found) if grows else found), sure=True)
         elif isinstance(value, Table):
             if is_message(value):
                 self._send(node, name, settled(list(messages(Items((value,)), self.code.place(node)))), sure=True)
@@ -342,11 +355,25 @@ class Finder:
     def _send(self, node: Node, name: str, segments: tuple[Segment, ...], *, sure: bool) -> None:
         static = "".join(s.text for s in segments if s.origin == STATIC)
         history = any(s.role in ("history", "assistant") for s in segments)
-        if not segments or (len(static) < LEAST and not history and not any(s.kind == "static-part" for s in segments)):
+        shared = any(s.kind == "static-part" for s in segments)
+        if not segments or (len(static) < LEAST and not history and not shared):
             return
-        if is_other_language(segments) or is_code(static) or (not sure and not reads_like_prompt(static)):
+        if is_other_language(segments) or is_code(static) or not (sure or shared or reads_like_prompt(static)):
             return
-        self.found.append((node.start_byte, Candidate(name, _with_machine(segments), sure)))
+        self.found.append((node.start_byte, Candidate(name, _with_machine(_answered(segments)), sure)))
+
+
+def _answered(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    """What the model has said stays as it was said."""
+    return tuple(
+        s._replace(kind="fixed") if s.role == "assistant" and s.origin != STATIC else s for s in segments
+    )
+
+
+def _turns(segments: list[Segment]) -> list[Segment]:
+    """In a list that grows turn by turn, what stands before an answer was sent before and is kept."""
+    last = max((i for i, s in enumerate(segments) if s.role == "assistant" and s.origin != STATIC), default=-1)
+    return [s._replace(kind="fixed") if i < last and s.role == "user" else s for i, s in enumerate(segments)]
 
 
 def _with_machine(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
@@ -359,11 +386,13 @@ def _with_machine(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
 
 def _body(value: Table) -> dict[str, Value]:
     """The parts of a request under the names that all libraries share."""
-    return {
-        _KEYS[key]: _with_history(item) if isinstance(item, Items) else item
-        for key, item in value.pairs
-        if key in _KEYS
-    }
+    return {_KEYS[key]: _content(item) for key, item in value.pairs if key in _KEYS}
+
+
+def _content(value: Value) -> Value:
+    if isinstance(value, Table) and value.get("parts") is not None:
+        return value.get("parts")
+    return _with_history(value) if isinstance(value, Items) else value
 
 
 def _with_history(value: Items) -> Items:

@@ -48,16 +48,23 @@ class Code:
         """The text of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def error_line(self) -> int | None:
-        """The line of the first place that the grammar does not know, None where there is none."""
+    def error_line(self, marks: tuple[str, ...]) -> int | None:
+        """The line of the first place that the grammar does not know, None where that is nothing to do with prompts.
+
+        Grammars lag behind their languages: an error counts where much is lost, or where a prompt's mark stands on its line.
+        """
         node = self.root
-        if not node.has_error:
-            return None
         while not (node.is_error or node.is_missing):
             broken = next((c for c in node.children if c.has_error or c.is_missing), None)
             if broken is None:
-                break
+                return None
             node = broken
+        lost = sum(c.end_byte - c.start_byte for c in self.root.children if c.is_error)
+        start = self.data.rfind(b"\n", 0, node.start_byte) + 1
+        line = self.data[start : self.data.find(b"\n", node.end_byte) % (len(self.data) + 1)]
+        if not self.root.is_error and lost * 10 < len(self.data):
+            if not any(mark.encode() in line for mark in marks):
+                return None
         return len(re.findall(rb"\r\n|\r|\n", self.data[: node.start_byte])) + 1
 
     def static(self, parts: list[Node]) -> Segment:

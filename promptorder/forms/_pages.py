@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 _NOT_PROMPTS = frozenset(
-    "html htm xhtml conf cfg ini service timer socket sh bash zsh ps1 py js jsx ts tsx css scss less sql tf hcl c h cc cpp hpp "
-    "go rs java kt php rb env properties nginx svg rst tex csv lock dockerfile repo rules network j2html".split()
+    "html htm xhtml conf cfg ini service timer socket sh bash zsh ps1 py js jsx ts tsx css scss less sql "
+    "tf hcl c h cc cpp hpp go rs java kt php rb env properties nginx svg rst tex csv lock dockerfile repo "
+    "rules network j2html".split()
 )
 _MAYBE_PROMPTS = frozenset("yaml yml json xml toml".split())
 _PROMPT = re.compile(r"prompt|instruction|persona|agent|assistant|chat_?template|system", re.IGNORECASE)

@@ -21,7 +21,7 @@ _PATTERN = lazily(
   | <%[=\-]\s*(?P<erb>[^%\n]{{1,200}}?)\s*-?%>
   | %\((?P<percent>\w+)\)[-\#0\ +]*\d*(?:\.\d+)?[sdrif]
   | (?<![\\{{\w$])\{{\s*(?P<single>{_NAME})(?:![rsa])?(?::[^{{}}\n]{{0,40}})?\s*\}}(?!\}})
-  | (?<![\w$\\])\$(?P<bare>[A-Za-z_]\w*)\b(?![\w(.])
+  | (?<![\w$\\])\$(?P<bare>[A-Za-z_]\w*)\b(?!\(|\.\w)
     """,
     re.VERBOSE,
 )
@@ -33,7 +33,9 @@ _CLOCK_CALL = lazily(
     r"|^\s*(?:date|time|datetime|isodate|isotime)\s+[\"'][^\"']*[\"']\s*$|^\s*(?:date|time|datetimeformat|time_UTC)::?\S",
     re.IGNORECASE,
 )
-_KEYWORD = lazily(r"(?:else|end|endif|endfor|elif|if|for|each|with|unless|range|template|block|set|include)\b(?!\s*[|.(]|$)|(?:else|end)$")
+_KEYWORD = lazily(
+    r"(?:else|end|endif|endfor|elif|if|for|each|with|unless|range|template|block|set|include)\b(?!\s*[|.(]|$)|(?:else|end)$"
+)
 _TIME_OF_DAY = lazily(r"%[HIMSXcTfR]|[tT]ime|now|HH|hh|mm|ss|ISO")
 _RANDOM_CALL = lazily(
     r"\b(?:uuid4|uuid|random\w*|shuffle|sample|randint|nanoid|\$randomUUID|guid|\$guid|randomUUID)\s*\(|\{\{\s*\$(?:guid|random\w*)"
@@ -43,8 +45,8 @@ _RANDOM_CALL = lazily(
 _NEAR = 400
 _FORMULA = lazily(r"\\[A-Za-z]+\{[^{}\n]*\}?$")
 _EXPLAINED = lazily(
-    r"[ \t]*(?:[:=–—|-]|->|→)?[ \t]*(?:becomes|stands for|will be|is replaced|is filled|inserts|(?:is |are )?the (?:user|name|current|"
-    r"date|day|time|text|question|full|list|value|number|id)\b)",
+    r"[ \t]*(?:[:=–—|-]|->|→)?[ \t]*(?:becomes|stands for|will be|is replaced|is filled|inserts|"
+    r"(?:is |are )?the (?:user|name|current|date|day|time|text|question|full|list|value|number|id)\b)",
     re.IGNORECASE,
 )
 _FENCED = lazily(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -115,7 +117,9 @@ def placeholder(source: str, inside: str, start: int, role: str) -> Segment | No
 def judge(expression: str) -> tuple[str, str]:
     """The kind of a template's expression, where it reads a clock or draws at random."""
     if _CLOCK_CALL.search(expression):
-        by_day = re.search(r"today|date|yyyy", expression, re.IGNORECASE) and not _TIME_OF_DAY.search(expression)
+        by_day = re.search(r"today|date|yyyy", expression, re.IGNORECASE) and not _TIME_OF_DAY.search(
+            expression
+        )
         return "template-clock", "day" if by_day else "request"
     if _RANDOM_CALL.search(expression):
         return "random-call", "request"

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from promptorder.forms import _python_calls as calls
-from promptorder.forms._python_eval import Expressions
+from promptorder.forms._python_base import Expressions
 from promptorder.forms._python_values import (
     Bag,
     Function,
@@ -19,6 +19,7 @@ from promptorder.forms._python_values import (
     pieces_of,
     volatile_in,
 )
+from promptorder.lint._names import kind_of_name
 from promptorder.model.lint import Segment
 
 _Builtin = Callable[[Expressions, ast.Call, list[Value], dict[str, Value], Scope], Value]
@@ -151,6 +152,9 @@ def _number(
     self: Expressions, node: ast.Call, arguments: list[Value], keywords: dict[str, Value], scope: Scope
 ) -> Value:
     found = volatile_in(Items(tuple(arguments)))
+    given = arguments[0] if arguments else None
+    if isinstance(given, Segment) and not given.kind and kind_of_name(given.name) == "history":
+        return self.unknown(node, "turn_count")
     # how many there are, or which one is the largest, does not depend on an order
     return found if found is not None and found.kind != calls.UNORDERED else fixed(self.unknown(node, ""))
 

@@ -20,6 +20,8 @@ _CALLS: dict[str, tuple[str, str]] = {
     "pendulum.today": _DAY,
     "input": (QUESTION, "request"),
     "os.urandom": _DRAWN,
+    "tempfile.mkdtemp": _DRAWN,
+    "tempfile.mkstemp": _DRAWN,
     "ulid.new": _DRAWN,
     "ulid.ULID": _DRAWN,
     "ULID": _DRAWN,

@@ -1,4 +1,4 @@
-"""Calls of a program: those that send a prompt, that make a template or a message, that read a clock, and helpers."""
+"""Calls of a program: helpers of its own, methods of what is known, and functions of the standard library."""
 
 from __future__ import annotations
 
@@ -7,22 +7,11 @@ import ast
 from promptorder.forms import _python_calls as calls
 from promptorder.forms import _python_methods as methods
 from promptorder.forms._python_builtins import BUILTINS
-from promptorder.forms._python_eval import Expressions
+from promptorder.forms._python_makes import Called, Makers
 from promptorder.forms._python_sinks import (
-    PROMPT_KEYWORDS,
-    SYSTEM_KEYWORDS,
     is_chat,
     is_message,
-    is_request,
-    is_scratchpad,
-    looks_like_prompt,
-    message_class,
-    messages,
-    names_a_prompt,
-    request,
-    settled,
 )
-from promptorder.forms._python_templates import has_placeholders
 from promptorder.forms._python_values import (
     Bag,
     Function,
@@ -40,32 +29,8 @@ from promptorder.forms._python_values import (
     volatile_in,
 )
 from promptorder.lint._names import kind_of_name
-from promptorder.model.lint import STATIC, Segment
+from promptorder.model.lint import Segment
 
-_ASKS_A_PERSON = frozenset(
-    "input getpass prompt confirm ask Prompt select text password Confirm secho echo".split()
-)
-_ALONE = frozenset(
-    ("prompt", "messages", "system", "system_prompt", "system_message", "system_instruction", "instructions")
-)
-"""Keywords that say by themselves that a call takes a prompt; ``input=`` and its like do so beside these or ``model=``."""
-_SENDS = frozenset(
-    "invoke ainvoke predict apredict generate_content generate_content_async complete acomplete completion acompletion "
-    "send_message generate agenerate run_sync stream astream".split()
-)
-_MAY_SEND = frozenset(
-    "run arun chat achat ask llm model client call query_llm call_llm ask_llm kickoff prompt".split()
-)
-_NOTES = frozenset(
-    "print len append extend insert debug info warning error exception log dumps dump pprint deepcopy copy isinstance "
-    "list tuple count_tokens num_tokens_from_messages token_counter format format_messages extend_messages write".split()
-)
-_TEMPLATES = frozenset(
-    "PromptTemplate ChatPromptTemplate RichPromptTemplate SystemMessagePromptTemplate HumanMessagePromptTemplate "
-    "AIMessagePromptTemplate Prompt BasicPromptTemplate".split()
-)
-_TEXT_CLASSES = frozenset("Part TextPart TextContent TextBlock from_text TextBlockParam InputText".split())
-_FROM_ROLE = {"from_system": "system", "from_user": "user", "from_assistant": "assistant"}
 _TRANSFORMS = (
     "format",
     "render",
@@ -79,21 +44,14 @@ _TRANSFORMS = (
     "summar",
     "humanize",
 )
+
 _FRAMES = ("df", "data", "frame", "examples", "train", "pool", "shots", "pairs", "samples")
 
 
-class Known(Expressions):
+class Known(Makers):
     """Evaluates calls."""
 
     seeded = False
-
-    def send(self, name: str, segments: tuple[Segment, ...]) -> None:
-        """A prompt that is sent as it stands."""
-        raise NotImplementedError
-
-    def sent_variable(self, node: ast.expr) -> None:
-        """A variable whose value was sent."""
-        raise NotImplementedError
 
     def call(self, node: ast.Call, scope: Scope) -> Value:
         """A call: its arguments are evaluated once, whoever asks for them."""
@@ -123,29 +81,27 @@ class Known(Expressions):
         function = node.func
         last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         name = self.dotted(function, scope)
-        made = self._made(node, name, last, arguments, keywords, scope)
+        call = Called(node, name, last, arguments, keywords, scope)
+        made = self.made_by(call)
         if made is not None:
             return made
-        sent = self._sends(node, last, arguments, keywords)
+        sent = self.sends(call)
         if isinstance(function, ast.Name) and function.id in scope:
-            return self._own(scope.get(function.id), node, arguments, keywords, scope)
+            return self._own(scope.get(function.id), call)
         if name:
-            value = self._by_name(node, name, last, arguments, keywords, scope)
+            value = self._by_name(call)
             if value is not None:
                 return value
         if isinstance(function, ast.Attribute):
-            return self._method(node, function, arguments, keywords, scope, sent=sent)
+            return self._method(call, function, sent=sent)
         if isinstance(function, ast.Lambda | ast.Call | ast.Subscript):
             value = self.value(function, scope)
             if isinstance(value, Function):
                 return self.inline(value, arguments, keywords, node, None)
         return self.unknown(node, last) if sent else self._passed_through(node, last, arguments)
 
-    # --- functions of the file, and methods ----------------------------------------------------------------------
-
-    def _own(
-        self, value: Value, node: ast.Call, arguments: list[Value], keywords: dict[str, Value], scope: Scope
-    ) -> Value:
+    def _own(self, value: Value, call: Called) -> Value:
+        node, _, last, arguments, keywords, scope = call
         if isinstance(value, Function):
             result = self.inline(value, arguments, keywords, node, None)
             self._write_back(value, node, arguments, scope)
@@ -154,7 +110,6 @@ class Known(Expressions):
             attributes = Scope(value.attributes)
             attributes.names.update(keywords)
             return Instance(attributes)
-        last = getattr(node.func, "id", "")
         return self._passed_through(node, last, arguments)
 
     def _write_back(self, function: Function, node: ast.Call, arguments: list[Value], scope: Scope) -> None:
@@ -166,17 +121,8 @@ class Known(Expressions):
             if isinstance(before, Items) and len(after.items) > len(before.items):
                 scope.names[argument.id] = after
 
-    def _method(
-        self,
-        node: ast.Call,
-        function: ast.Attribute,
-        arguments: list[Value],
-        keywords: dict[str, Value],
-        scope: Scope,
-        *,
-        sent: bool,
-    ) -> Value:
-        method = function.attr
+    def _method(self, call: Called, function: ast.Attribute, *, sent: bool) -> Value:
+        node, _, method, arguments, keywords, scope = call
         receiver = self.value(function.value, scope)
         if isinstance(receiver, Instance):
             own = receiver.attributes.get(method)
@@ -203,7 +149,7 @@ class Known(Expressions):
         if isinstance(receiver, Bag):
             return receiver
         if isinstance(receiver, Segment):
-            return self._of_segment(receiver, method, node, function, arguments, keywords, scope, sent=sent)
+            return self._of_segment(receiver, call, function, sent=sent)
         return self._passed_through(node, method, arguments)
 
     def _changed(
@@ -233,18 +179,8 @@ class Known(Expressions):
             return Items(tuple(value for _, value in table.pairs)) if method == "values" else table
         return volatile_in(table) or self.unknown(node, method)
 
-    def _of_segment(
-        self,
-        receiver: Segment,
-        method: str,
-        node: ast.Call,
-        function: ast.Attribute,
-        arguments: list[Value],
-        keywords: dict[str, Value],
-        scope: Scope,
-        *,
-        sent: bool,
-    ) -> Value:
+    def _of_segment(self, receiver: Segment, call: Called, function: ast.Attribute, *, sent: bool) -> Value:
+        node, _, method, arguments, keywords, scope = call
         if receiver.name == "@generator":
             if receiver.kind == "fixed" or not calls.is_draw(method):
                 return self._drawn(fixed(self.unknown(node, "")), method, node, scope)
@@ -269,17 +205,8 @@ class Known(Expressions):
             self.bind(node.args[0], result, node, scope)
         return None
 
-    # --- calls by their names ----------------------------------------------------------------------------------
-
-    def _by_name(
-        self,
-        node: ast.Call,
-        name: str,
-        last: str,
-        arguments: list[Value],
-        keywords: dict[str, Value],
-        scope: Scope,
-    ) -> Value:
+    def _by_name(self, call: Called) -> Value:
+        node, name, last, arguments, keywords, scope = call
         if name in BUILTINS:
             return BUILTINS[name](self, node, arguments, keywords, scope)
         if name in ("os.getenv", "os.environ.get"):
@@ -323,148 +250,6 @@ class Known(Expressions):
                     return argument
         return self.unknown(node, last)
 
-    # --- messages and templates -----------------------------------------------------------------------------------
-
-    def _made(
-        self,
-        node: ast.Call,
-        name: str,
-        last: str,
-        arguments: list[Value],
-        keywords: dict[str, Value],
-        scope: Scope,
-    ) -> Value:
-        """A message, a template or a dict that a call makes; None where it makes none."""
-        if last == "dict" and keywords and not arguments:
-            return Table(tuple(keywords.items()))
-        if last == "MessagesPlaceholder":
-            return Star(self._placeholder(node, arguments, keywords))
-        owner = name.rpartition(".")[0].rpartition(".")[2] if "." in name else ""
-        if last in _TEMPLATES or owner in _TEMPLATES or last in ("Template", "from_string"):
-            return self._template(node, name, last, owner, arguments, keywords)
-        first = arguments[0] if arguments else None
-        if last in _FROM_ROLE and first is not None:
-            return Table((("role", _role(_FROM_ROLE[last])), ("content", first)))
-        role = message_class(last)
-        content = keywords.get("content") or first
-        if role and content is not None:
-            return Table((("role", _role(role)), ("content", content)))
-        if "role" in keywords and keywords.keys() & {"content", "parts"}:
-            return Table(tuple(keywords.items()))
-        if last in _TEXT_CLASSES:
-            return keywords.get("text") or first
-        return None
-
-    def _placeholder(self, node: ast.Call, arguments: list[Value], keywords: dict[str, Value]) -> Segment:
-        """``MessagesPlaceholder("history")``; what stands in for the steps of this turn is no history."""
-        name = keywords.get("variable_name") or (arguments[0] if arguments else None)
-        text = name.pieces[0].text if isinstance(name, Text) and name.pieces else "history"
-        role = "user" if is_scratchpad(text) or kind_of_name(text) != "history" else "history"
-        return fixed(self.unknown(node, text if role == "history" else ""))._replace(role=role)
-
-    def _template(
-        self,
-        node: ast.Call,
-        name: str,
-        last: str,
-        owner: str,
-        arguments: list[Value],
-        keywords: dict[str, Value],
-    ) -> Value:
-        """``ChatPromptTemplate.from_messages([...])``, ``PromptTemplate(template=...)``, ``Template(...)``."""
-        value = keywords.get("template") or keywords.get("messages") or (arguments[0] if arguments else None)
-        if not isinstance(value, Text | Items | Template | Table):
-            return None
-        syntax = _syntax(name, last, value, keywords.get("template_format"))
-        partial = keywords.get("partial_variables")
-        if isinstance(partial, Table):
-            value = self.partly(value, syntax, partial, node)
-        template = Template(value, syntax)
-        role = message_class(owner) or message_class(last)
-        if role:
-            return Table((("role", _role(role)), ("content", template)))
-        if last != "Template" or syntax != "dollar":
-            open_ = methods.placeholders(self, value, syntax)
-            place = self.place(node)
-            self.send(last if last in _TEMPLATES else owner, settled(list(messages(open_, place))))
-        return template
-
-    def partly(self, value: Value, syntax: str, partial: Table, node: ast.expr) -> Value:
-        """A template some of whose variables are filled in; a function among them is called each time."""
-
-        def fill(name: str, place: tuple[int, int]) -> tuple[Segment, ...] | None:
-            given = partial.get(name)
-            if isinstance(given, Function):
-                moment, self.moment = self.moment, ""
-                given = self.inline(given, [], {}, node, None)
-                self.moment = moment
-            return None if given is None else self.fill_in(given, place)
-
-        from promptorder.forms._python_templates import fill as fill_pieces
-
-        return methods.each_text(value, lambda pieces: fill_pieces(pieces, syntax, fill))
-
-    # --- calls that take a prompt -------------------------------------------------------------------------------
-
-    def _sends(self, node: ast.Call, last: str, arguments: list[Value], keywords: dict[str, Value]) -> bool:
-        """Whether a call takes a prompt, which is collected."""
-        if last in _NOTES or last in _ASKS_A_PERSON:
-            return False
-        for value in (*arguments, *keywords.values()):
-            if isinstance(value, Table) and is_request(value):
-                self.send(last, request(dict(value.pairs), self.place(node)))
-                return True
-        body: dict[str, Value] = {
-            key: value for key, value in keywords.items() if key in _TAKEN and value is not None
-        }
-        chats = [value for value in arguments if is_chat(value)]
-        if chats and "messages" not in body:
-            body["messages"] = chats[0]
-        elif not body.keys() & {"prompt", "messages", "input", "contents"}:
-            text = self._text_sent(node, last, arguments)
-            if text is not None:
-                body["prompt"] = text
-        if not body.keys() & _ALONE and not ("model" in keywords and body):
-            return False
-        self.send(last, request(body, self.place(node)))
-        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-            self.sent_variable(argument)
-        return True
-
-    def _text_sent(self, node: ast.Call, last: str, arguments: list[Value]) -> Value:
-        """The positional argument of ``llm.invoke(text)`` and its like."""
-        for argument, value in zip(node.args, arguments, strict=True):
-            if not isinstance(value, Text) or not value.pieces:
-                continue
-            if last in _SENDS and len(value.pieces) > 1:
-                return value
-            named = isinstance(argument, ast.Name) and names_a_prompt(argument.id)
-            if last in (_MAY_SEND | _SENDS) and (named or looks_like_prompt(value.pieces)):
-                return value
-        return None
-
-
-_TAKEN = frozenset((*SYSTEM_KEYWORDS, *PROMPT_KEYWORDS, "tools", "functions"))
-
-
-def _role(role: str) -> Text:
-    return Text((Segment(role, 0, 0, "prompt", STATIC),))
-
 
 def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _syntax(name: str, last: str, value: Value, chosen: Value) -> str:
-    """The syntax of a template's placeholders."""
-    given = "".join(piece.text for piece in chosen.pieces) if isinstance(chosen, Text) else ""
-    if (
-        given in ("jinja2", "mustache")
-        or name.startswith("jinja2")
-        or last in ("from_string", "RichPromptTemplate")
-    ):
-        return "double"
-    if last == "Template":
-        doubled = isinstance(value, Text) and has_placeholders(value.pieces, "double")
-        return "double" if doubled and not name.startswith("string") else "dollar"
-    return "format"

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable
 
 from promptorder.forms import _python_calls as calls
-from promptorder.forms._python_eval import Expressions, formatted
+from promptorder.forms._python_base import formatted
+from promptorder.forms._python_eval import Compound
 from promptorder.forms._python_templates import fill, first_name, replace, variable
 from promptorder.forms._python_values import (
     MOST_PIECES,
@@ -35,7 +36,7 @@ _SAME = frozenset(
 )
 
 
-def of_text(self: Expressions, text: Text, method: str, node: ast.Call, scope: Scope) -> Value:
+def of_text(self: Compound, text: Text, method: str, node: ast.Call, scope: Scope) -> Value:
     """A method of a string whose parts are known."""
     if method in ("format", "format_map"):
         return Text(filled(self, text.pieces, "format", node, scope))
@@ -52,7 +53,7 @@ def of_text(self: Expressions, text: Text, method: str, node: ast.Call, scope: S
     return text
 
 
-def joined(self: Expressions, separator: Text, items: Value, node: ast.Call) -> Value:
+def joined(self: Compound, separator: Text, items: Value, node: ast.Call) -> Value:
     """``separator.join(items)``."""
     if not isinstance(items, Items):
         return Text(pieces_of(items, self.place(node)))
@@ -67,7 +68,7 @@ def joined(self: Expressions, separator: Text, items: Value, node: ast.Call) -> 
 
 
 def filled(
-    self: Expressions, pieces: tuple[Segment, ...], syntax: str, node: ast.Call, scope: Scope
+    self: Compound, pieces: tuple[Segment, ...], syntax: str, node: ast.Call, scope: Scope
 ) -> tuple[Segment, ...]:
     """A template with the arguments of a call filled in."""
     positional: list[Value] = []
@@ -101,7 +102,7 @@ def filled(
     return fill(pieces, syntax, lookup)[:MOST_PIECES]
 
 
-def of_template(self: Expressions, template: Template, method: str, node: ast.Call, scope: Scope) -> Value:
+def of_template(self: Compound, template: Template, method: str, node: ast.Call, scope: Scope) -> Value:
     """``template.format(...)`` and its like; anything else leaves it a template."""
     if method not in _RENDERS:
         return template
@@ -126,7 +127,7 @@ def each_text(
     return value
 
 
-def placeholders(self: Expressions, value: Value, syntax: str) -> Value:
+def placeholders(self: Compound, value: Value, syntax: str) -> Value:
     """A template with its placeholders as variables."""
 
     def lookup(name: str, place: tuple[int, int]) -> tuple[Segment, ...]:
@@ -135,7 +136,7 @@ def placeholders(self: Expressions, value: Value, syntax: str) -> Value:
     return each_text(value, lambda pieces: fill(pieces, syntax, lookup))
 
 
-def of_list(self: Expressions, items: Items, method: str, node: ast.Call, scope: Scope) -> Items:
+def of_list(self: Compound, items: Items, method: str, node: ast.Call, scope: Scope) -> Items:
     """A list behind ``append``, ``extend``, ``insert`` or ``write``."""
     if method == "insert" and len(node.args) == 2:
         value = self.value(node.args[1], scope)
@@ -154,7 +155,7 @@ def of_list(self: Expressions, items: Items, method: str, node: ast.Call, scope:
     return Items((*items.items, value)[:MOST_PIECES])
 
 
-def of_segment(self: Expressions, whole: Segment, method: str, node: ast.Call, scope: Scope) -> Value:
+def of_segment(self: Compound, whole: Segment, method: str, node: ast.Call, scope: Scope) -> Value:
     """A method of something of which only the name or the kind is known."""
     if whole.kind == calls.CLOCK:
         return _of_clock(whole, method, node)

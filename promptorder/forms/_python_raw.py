@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from promptorder.forms._python_flow import Program
+from promptorder.forms._python_program import Program
 from promptorder.forms._python_sinks import Candidate
 from promptorder.forms._python_templates import fill, has_placeholders
 from promptorder.lint._names import kind_of_name

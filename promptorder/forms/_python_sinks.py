@@ -13,7 +13,7 @@ from promptorder.model.lint import STATIC, Prompt, Segment
 SYSTEM_KEYWORDS = (
     "system", "system_prompt", "system_message", "system_instruction", "system_instructions", "instructions", "developer",
     "preamble",
-)  # fmt: skip
+ "backstory",)  # fmt: skip
 PROMPT_KEYWORDS = ("messages", "prompt", "input", "contents", "chat_history", "message")
 _ROLES = {
     "system": "system", "developer": "system",
@@ -155,7 +155,9 @@ def _message(item: Value, place: tuple[int, int], *, repeated: bool) -> Iterator
         yield from pieces
     else:
         # a message whose role is that of an earlier one: a turn of the history
-        yield from (history(p) if role or (repeated and _is_history(p)) else p._replace(kind="fixed") for p in pieces)
+        yield from (
+            history(p) if role or (repeated and _is_history(p)) else p._replace(kind="fixed") for p in pieces
+        )
 
 
 def _texts(content: Value) -> Value:

@@ -18,10 +18,10 @@ NAMES = ()
 PLAIN = False
 
 _MARKS = (
-    "rompt", "PROMPT", "role:", '"role"', "'role'", "nstructions", "INSTRUCTIONS", "system:", "ystemMessage", "SYSTEM", "You are ",
+    "rompt", "PROMPT", "role:", '"role"', "'role'", "nstruction", "INSTRUCTION", "system:", "ystemMessage", "SYSTEM", "You are ",
     "ystem_", "fromMessages", "fromTemplate",
 )  # fmt: skip
-_CHANGES = re.compile(r"\$\{|\+|\.join|\.concat|\.replace|messages|[Tt]emplate|\{\w+\}|\.\.\.|\.push")
+_CHANGES = re.compile(r"\$\{|\+|\.join|\.concat|\.replace|messages|[Tt]emplate|\{\w+\}|\.\.\.|\.push|tools|huffle")
 _FEWEST_CHARACTERS = 160
 _TEST = re.compile(r"[._](?:test|spec|stories|bench|e2e)\.[cm]?[jt]sx?$|(?:^|[/\\])__(?:tests|mocks)__[/\\]|\.d\.[cm]?ts$|\.min\.\w+$")
 _LONG_LINE = 400
@@ -58,7 +58,9 @@ def _read(source: Source) -> Iterator[Prompt]:
         found = Finder(Program(code)).candidates()
     except RecursionError:
         raise FormError("the program is nested too deeply to follow") from None
-    yield from once(found, set())
-    line = code.error_line()
-    if line is not None and not found:
+    # What a helper makes of its parameters is told where it is called, if it is: so what is sent goes first.
+    kept = once(sorted(found, key=lambda candidate: not candidate.sent), set())
+    yield from sorted(kept, key=lambda prompt: min(segment.start for segment in prompt.segments))
+    line = None if found else code.error_line(_MARKS)
+    if line is not None:
         raise FormError("no JavaScript or TypeScript that can be read", line)

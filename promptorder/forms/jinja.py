@@ -106,7 +106,9 @@ class _Walk:
 
     def _piece(self, piece: Piece, node: Output, *, alone: bool) -> None:
         if piece.text is not None:
-            self._add(Segment(piece.text, piece.start, piece.end, "prompt", STATIC, "", "fixed", "", piece.marks))
+            self._add(
+                Segment(piece.text, piece.start, piece.end, "prompt", STATIC, "", "fixed", "", piece.marks)
+            )
             return
         here = node.start <= piece.start < node.end
         start, end = (piece.start, piece.end) if here and not alone else (node.start, node.end)
@@ -125,7 +127,17 @@ class _Walk:
         if node.word == "set":
             self._assign(tokens(node.rest, node.rest_start))
         elif node.word == "include":
-            self._add(Segment(self.text[node.start : node.end], node.start, node.end, "prompt", VARIABLE, "", "static-part"))
+            self._add(
+                Segment(
+                    self.text[node.start : node.end],
+                    node.start,
+                    node.end,
+                    "prompt",
+                    VARIABLE,
+                    "",
+                    "static-part",
+                )
+            )
 
     def _assign(self, expression: list[Token]) -> None:
         at = next((i for i, token in enumerate(expression) if token.text == "="), 0)
@@ -203,11 +215,15 @@ class _Walk:
         old = dict(self.known)
         for target in targets:
             self.known[target] = [Piece(head.start, head.end, None, target, "fixed")]
-        things = bool(_THINGS & set(name.lower().replace("_", ".").split("."))) and piece.kind != "random-call"
+        things = (
+            bool(_THINGS & set(name.lower().replace("_", ".").split("."))) and piece.kind != "random-call"
+        )
         if things:
             for target in targets[-1:]:
                 for attribute in _STATE_ATTRIBUTES:
-                    self.known[f"{target}.{attribute}"] = [Piece(-1, -1, None, attribute, "retrieved-context", "request")]
+                    self.known[f"{target}.{attribute}"] = [
+                        Piece(-1, -1, None, attribute, "retrieved-context", "request")
+                    ]
         elif prints(head.body) and not turns:
             self._add(self._dynamic(piece._replace(name=name), head.start, head.end))
         self.loops += 1
@@ -224,7 +240,9 @@ class _Walk:
         """Whether a loop goes over the messages of a chat, directly or by their numbers."""
         if name != "range":
             return kind_of_name(name) == "history"
-        names = [self.known.get(t.text, [Piece(0, 0, None, t.text)])[0].name for t in iterable if t.kind == "name"]
+        names = [
+            self.known.get(t.text, [Piece(0, 0, None, t.text)])[0].name for t in iterable if t.kind == "name"
+        ]
         return any(kind_of_name(each) == "history" for each in names)
 
     def _history(self, block: Block, name: str) -> None:
@@ -234,7 +252,16 @@ class _Walk:
         for rewrite in found[:1]:
             at = self.text[rewrite.start : rewrite.end]
             self._add(
-                Segment(at, rewrite.start, rewrite.end, "history", COMPUTED, rewrite.how, "template-history", "turn")
+                Segment(
+                    at,
+                    rewrite.start,
+                    rewrite.end,
+                    "history",
+                    COMPUTED,
+                    rewrite.how,
+                    "template-history",
+                    "turn",
+                )
             )
         for branch in block.branches:
             self.nodes(branch.body)
@@ -263,12 +290,16 @@ class _Walk:
 
     def _macro(self, expression: list[Token]) -> bool:
         """Put the body of a macro where it is called."""
-        macro = self.macros.get(expression[0].text) if len(expression) > 1 and expression[1].text == "(" else None
+        macro = (
+            self.macros.get(expression[0].text) if len(expression) > 1 and expression[1].text == "(" else None
+        )
         if macro is None or macro.start in self.called:
             return macro is not None  # one that calls itself has been seen
         old = dict(self.known)
         parameters = split_arguments(tokens(macro.rest, macro.rest_start)[2:-1])
-        close = next((i for i in range(len(expression) - 1, 1, -1) if expression[i].text == ")"), len(expression))
+        close = next(
+            (i for i in range(len(expression) - 1, 1, -1) if expression[i].text == ")"), len(expression)
+        )
         arguments = split_arguments(expression[2:close])
         for index, parameter in enumerate(parameters):
             given = arguments[index] if index < len(arguments) else parameter[2:]

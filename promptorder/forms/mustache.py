@@ -86,7 +86,9 @@ class _Walk:
         self._text(last, len(self.text))
         if self.open:
             section = self.open[-1]
-            raise FormError(f"a section {{{{{section.name}}}}} is not closed", _line(self.text, section.start))
+            raise FormError(
+                f"a section {{{{{section.name}}}}} is not closed", _line(self.text, section.start)
+            )
         return self.segments
 
     def _text(self, start: int, end: int) -> None:
@@ -134,7 +136,7 @@ class _Walk:
             if section.turns and "." not in name:
                 return True
             alias = section.about.rpartition(" as ")[2].strip("| ")
-            if alias and name.split(".")[0] in alias.split():
+            if alias and name.split(".", maxsplit=1)[0] in alias.split():
                 return True
         return False
 
@@ -149,23 +151,51 @@ class _Walk:
         of = about.split(" as ", 1)[0].strip() if name in _LOOKUPS else name
         loops = name not in ("if", "unless", "with") and not inverted
         turns = loops and kind_of_name(of) == "history"
-        if self.skip_at is None and loops and not turns and (name == "each" or not about) and _lists(self.text, tag, name):
+        if (
+            self.skip_at is None
+            and loops
+            and not turns
+            and (name == "each" or not about)
+            and _lists(self.text, tag, name)
+        ):
             self._loop(of, tag)
-        self.open.append(_Section(name, about if name in _LOOKUPS else about and f"{name} {about}", tag.start, tag.end, turns, inverted))
-        if self.skip_at is None and inverted != self.otherwise and not turns and self._is_one_of_two(of, tag, inverted):
+        self.open.append(
+            _Section(
+                name,
+                about if name in _LOOKUPS else about and f"{name} {about}",
+                tag.start,
+                tag.end,
+                turns,
+                inverted,
+            )
+        )
+        if (
+            self.skip_at is None
+            and inverted != self.otherwise
+            and not turns
+            and self._is_one_of_two(of, tag, inverted)
+        ):
             self.skip_at = len(self.open)
 
     def _is_one_of_two(self, name: str, tag: _Tag, inverted: bool) -> bool:
         """Whether an inverted section stands behind one of the same name, or before it: each is one branch."""
-        near = self.text[max(0, tag.start - _NEAR) : tag.start] if inverted else self.text[tag.end : tag.end + _NEAR]
+        near = (
+            self.text[max(0, tag.start - _NEAR) : tag.start]
+            if inverted
+            else self.text[tag.end : tag.end + _NEAR]
+        )
         mark = "#" if inverted else r"\^"
-        return re.search(r"\{\{~?" + mark + r"\s*(?:if\s+)?" + re.escape(name) + r"\s*~?\}\}", near) is not None
+        return (
+            re.search(r"\{\{~?" + mark + r"\s*(?:if\s+)?" + re.escape(name) + r"\s*~?\}\}", near) is not None
+        )
 
     def _loop(self, of: str, tag: _Tag) -> None:
         kind = kind_of_name(of)
         if kind in ("user-data", "question-first", "clock-variable", "date-variable", "request-id", ""):
             return  # a section over one of these is asked whether it is there
-        self.segments.append(Segment(self.text[tag.start : tag.end], tag.start, tag.end, "prompt", VARIABLE, of))
+        self.segments.append(
+            Segment(self.text[tag.start : tag.end], tag.start, tag.end, "prompt", VARIABLE, of)
+        )
 
     def _close(self, name: str, tag: _Tag) -> None:
         if not self.open or (name and self.open[-1].name != name.strip("~ ")):
@@ -208,7 +238,11 @@ def _tags(text: str, at: int) -> Iterator[_Tag]:
             yield _Tag("\0" + "1", start - 1, end + 2, False)
             at = end + 2
             continue
-        if left == "{{" and text.startswith("{{{{", start) and re.match(r"\{\{\{\{\w", text[start : start + 5]):
+        if (
+            left == "{{"
+            and text.startswith("{{{{", start)
+            and re.match(r"\{\{\{\{\w", text[start : start + 5])
+        ):
             name = re.match(r"[\w-]+", text[start + 4 :])
             close = text.find("{{{{/", start)
             stop = text.find("}}}}", close) if close >= 0 else -1
@@ -255,5 +289,3 @@ def _is_constant(inside: str) -> bool:
 
 def _line(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
-
-

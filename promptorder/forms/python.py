@@ -22,6 +22,7 @@ PLAIN = False
 _MARKS = (
     "rompt", "PROMPT", '"role"', "'role'", "role=", "ystem_message", "SystemMessage", "nstructions", "INSTRUCTIONS",
     "system=", "SYSTEM", "def system_", "system = f", '"system"', "'system'", "You are ", "invoke(", "generate_content",
+    "<|", "[INST]", "backstory",
 )  # fmt: skip
 _FEWEST_CHARACTERS = 200
 _CHANGES = re.compile(r"\{\w|[fF][rR]?[\"']|\.format|%|\+|\.join|[Tt]emplate|replace|messages|role|tools")
@@ -45,7 +46,7 @@ def could_hold_a_prompt(text: str) -> bool:
 
 
 def _read(text: str) -> Iterator[Prompt]:
-    from promptorder.forms._python_flow import Program
+    from promptorder.forms._python_program import Program
     from promptorder.forms._python_raw import open_templates
     from promptorder.forms._python_sinks import once
     from promptorder.forms._python_strings import Positions

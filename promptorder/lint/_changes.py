@@ -58,6 +58,10 @@ def compare(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bool
     is_head = not any(part.role in TURNS for part in was[:k])
     if is_head and ({old.role, new.role} & {"system", "prompt"} or _is_single(was, now)):
         return _of_head(was, now, k, same_session)
+    return _of_turns(was, now, k, same_session)
+
+
+def _of_turns(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bool) -> Change | None:
     from promptorder.lint._history import of_history
 
     return of_history(was, now, k, same_session)
@@ -115,7 +119,7 @@ def _is_single(was: Sequence[Part], now: Sequence[Part]) -> bool:
 
 
 def _of_tools(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bool) -> Change | None:
-    kept, history = kept_parts(was, now, k)
+    kept, history = kept_parts(was, now, k - 1)
     if not history and kept < WORTH:
         return None
     old = [part for part in was if part.role in ("tools", "schema")]
@@ -163,9 +167,18 @@ def _of_head(was: Sequence[Part], now: Sequence[Part], k: int, same_session: boo
     if not history and kept < (WORTH if volatile else WORTH_OF_TEXT):
         return None
     cause = found.kind if found.kind in IN_FORM else HEAD
+    plain = found.kind in (_drift.TEXT, _drift.MEMORY)
+    is_all = new.role == "prompt" or (new.role == "user" and k == 0)
+    if (
+        plain
+        and is_all
+        and 2 * found.kept < min(len(old.text), len(new.text)) - common_start(old.text, new.text)
+    ):
+        return None  # passages of one document that were found for two questions
     # Words that change once are a new version of the rules; in the middle of a chat they are memory or state.
     weak = not volatile and found.kind != QUESTION and new.role != "prompt" and not (same_session and history)
-    note = new.role == "user" and same_session and found.kind == _drift.TEXT
+    # Behind a system text a message is the right place for what a person edits, or a search finds.
+    note = new.role == "user" and (plain or found.kind == _drift.LINES) and (same_session or not is_all)
     what = f"{KIND_WORDS[found.kind]} in {where}: {became(found)}"
     return Change(cause, found.kind, what, kept, history, k, found.start, found.end, weak, note)
 
@@ -178,7 +191,7 @@ def _of_moved_head(was: Sequence[Part], now: Sequence[Part], k: int, same_sessio
     if not history and kept < WORTH_OF_TEXT:
         return None
     if now[k].role == "system" and was[k].role != "system" and not has(now[k + 1 :], was[k]):
-        return None
+        return _of_turns(was, now, k, same_session)  # a note in the place of turns
     what = "a system text was put in" if now[k].role == "system" else "a system text is gone"
     return Change(HEAD, _drift.TEXT, what, kept, history, k, weak=not (same_session and history))
 

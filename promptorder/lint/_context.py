@@ -12,8 +12,8 @@ from functools import lru_cache
 from promptorder.lint._patterns import lazily
 
 _CUE = lazily(
-    r"\b(?:now|today|currently|current (?:time|date|day|datetime|timestamp|moment)|current_?(?:time|date)|time|date|clock|timestamp|"
-    r"datetime|as of|rendered|generated|asked|opened|started|requested|received|logged|snapshot|moment|day of|"
+    r"\b(?:now|today|currently|current (?:time|date|day|datetime|timestamp|moment)|current_?(?:time|date)|time|date|clock|"
+    r"timestamp|datetime|as of|rendered|generated|asked|opened|started|requested|received|logged|snapshot|moment|day of|"
     r"wall clock|it is|built at|sent|issued at|fetched|utc|weekday|shift|session|"
     r"heute|jetzt|uhrzeit|datum|aktuell\w*|stand|aujourd'hui|heure|maintenant|nous sommes|hoy|ahora|fecha|hora|"
     r"hoje|agora|data|oggi|adesso|ora|vandaag|nu|nå|idag|i dag|dzi[sś]|teraz|сегодня|сейчас|время|дата|bugün|şimdi)\b"
@@ -29,19 +29,36 @@ _EXAMPLE = lazily(
     r"\b(?:e\.g\.|for example|for instance|examples?|sample|such as|like this|released?|changelog|version|v\d+\.\d+|"
     r"published|effective|since|until|before|after|valid|deadline|born|founded|established|copyright|updated|modified|"
     r"revised|revision|amended|expires?|due|between|from .{0,40} to|cutoff|cut-off|knowledge|schema|format|iso ?8601|"
-    r"yyyy|rfc ?\d+|created_at|was|were|in effect|beispiel|exemple|ejemplo|例|示例)\b"
+    r"yyyy|rfc ?\d+|created_at|was|were|wrote|said|signed|enacted|adopted|died|in effect|beispiel|exemple|ejemplo|例|示例)\b"
     r"|©|->|=>|→",
     re.IGNORECASE,
 )
 _EXAMPLE_HEADING = lazily(
-    r"change ?log|release|history|example|sample|few.?shot|version|reference|appendix|schedule|calendar|holidays|timeline|news|"
-    r"documentation|api|faq",
+    r"change ?log|release|history|example|sample|few.?shot|version|reference|appendix|schedule|calendar|holidays|timeline|"
+    r"news|documentation|api|faq",
     re.IGNORECASE,
 )
 _FENCE = lazily(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SHAPE = lazily(r"\d")
+_YEAR = lazily(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
+FIRST_YEAR = 2020
+"""Nobody filled in a date before it: there was no prompt to fill it into."""
 HEAD_LINES = 5
 """A value in the first lines of a prompt is where programs put a clock or an id."""
+
+
+_CLOCK_KEY = lazily(
+    r"[\"'](?:now|today|current_?(?:date|time)\w*|server_?time)[\"']\s*:\s*[\"']$", re.IGNORECASE
+)
+_SHOWN = lazily(r"->|=>|→")
+_SHOWS = lazily(
+    r"\b(?:e\.g\.|for (?:example|instance)|such as|z\. ?B\.|par exemple|por ejemplo)", re.IGNORECASE
+)
+_TURN = lazily(r"[\s*#>-]*(?:user|human|customer|q|question|input|guest|client)[\s*]*[:>]", re.IGNORECASE)
+_ANSWER = lazily(
+    r"^[ \t*#>-]*(?:assistant|ai|bot|agent|model|a|answer|output|response|label)[ \t*]*[:>]",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 class Around:
@@ -64,9 +81,13 @@ class Around:
         line_start, line_end = self._line_bounds(start)
         line = self.text[line_start:line_end]
         before, after = self.text[line_start:start], self.text[end:line_end]
-        if before.count("`") % 2 or (before.count('"') % 2 and '"' in after):
+        if before.count("`") % 2 or (
+            before.count('"') % 2 and '"' in after and not _CLOCK_KEY.search(before)
+        ):
             return True
         if len(_FENCE.findall(self.text, 0, start)) % 2:
+            return True
+        if _SHOWN.search(after) or _SHOWS.search(before) or self._is_answered(line, line_end):
             return True
         outside = before + " " + after
         if _EXAMPLE.search(outside) and not _STRONG_CUE.search(before):
@@ -74,6 +95,17 @@ class Around:
         if _EXAMPLE_HEADING.search(self._heading(line_start)) and not _STRONG_CUE.search(before):
             return True
         return self._is_one_of_a_series(line, line_start)
+
+    def _is_answered(self, line: str, line_end: int) -> bool:
+        """A turn of a conversation that is shown as an example, with its answer below."""
+        return (
+            _TURN.match(line) is not None and _ANSWER.search(self.text[line_end : line_end + 400]) is not None
+        )
+
+    def is_long_ago(self, value: str) -> bool:
+        """Whether a date is older than the models that read prompts."""
+        year = _YEAR.search(value)
+        return year is not None and int(year[0]) < FIRST_YEAR
 
     def score(self, start: int, end: int, *, precise: bool) -> int:
         """How much speaks for a value that was filled in; 2 and more is a finding."""

@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 _MONTH_OR_DAY = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|[年月日년월일]",
+    r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?)\b|[年月日년월일]",
     re.IGNORECASE,
 )
 _TIME = re.compile(
@@ -41,6 +42,7 @@ _SHOT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _PIECE = re.compile(r"\n+|(?<=[.;!?。]) +")
+_TAGS = re.compile(r"</?[\w-]+>")
 _WORD = re.compile(r"\w+")
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -57,7 +59,7 @@ WHITESPACE, ENCODING, JSON_ORDER, FEWSHOT, LINES = (
 class Drift(NamedTuple):
     """The first difference of two texts: ``start`` to ``end`` is the changed word in the later one.
 
-    ``kind`` is one of this module's names; ``kept`` are the characters behind it that both hold, ``pieces`` of them alike.
+    ``kind`` is one of this module's names; ``kept`` are the characters behind it that both hold.
     """
 
     kind: str
@@ -71,16 +73,23 @@ class Drift(NamedTuple):
 def drift(was: str, now: str) -> Drift:
     """What happened between two texts that differ."""
     n = common_start(was, now)
-    a, b = _word_at(was, n), _word_at(now, n)
-    kind = _same_but_for(was, now, n) or kind_of_change(was, now, n)
-    if kind == TEXT and len(_SHOT.findall(now, max(0, n - 80), n + 600)) >= 3 and _shots_differ(was, now, n):
-        kind = FEWSHOT
-    return Drift(kind, *b, was[slice(*a)], now[slice(*b)], kept_behind(was, now, n))
+    kind = _same_but_for(was, now, n)
+    kept = len(now) - n if kind else kept_behind(was, now, n)
+    if not kind:
+        kind = kind_of_change(was, now, n)
+        several = len(_SHOT.findall(now, max(0, n - 80), n + 600)) >= 3
+        if kind == TEXT and several and _shots_differ(was, now, n):
+            kind = FEWSHOT
+    start, end = _word_at(now, n)
+    before, after = was[slice(*_word_at(was, n))], now[start:end]
+    if before == after:  # something was added to the end of a text, or taken from it
+        before, after = was[n : n + 40].strip(), now[n : n + 40].strip()
+    return Drift(kind, start, end, before, after, kept)
 
 
 def kind_of_change(was: str, now: str, n: int) -> str:
     """What the words at the first difference are: a time, a date, an id, ..., or just text."""
-    a, b = (text[slice(*_word_at(text, n))] for text in (was, now))
+    a, b = (_TAGS.sub("", text[slice(*_word_at(text, n))]) for text in (was, now))
     line = now[now.rfind("\n", 0, n) + 1 : n]
     near = now[max(0, n - 24) : n + 24]
     words = (a, b)
@@ -93,7 +102,7 @@ def kind_of_change(was: str, now: str, n: int) -> str:
     if all(_DATE.search(word) for word in words):
         return DATE
     if all(any(c.isdigit() for c in word) for word in words) or any(
-        _MONTH_OR_DAY.fullmatch(w) for w in words
+        _MONTH_OR_DAY.fullmatch(w.strip(".,;:()")) for w in words
     ):
         if _NEAR_TIME.search(near) and any(":" in w or _NUMBER.match(w) for w in words) and ":" in near:
             return TIMESTAMP

@@ -72,9 +72,9 @@ def _of_one_turn(
     place = (k, found.start, found.end)
     lost = behind + found.kept
     went_on = goes_on and (len(now) > len(was) or k < len(was) - 1)
-    worth = history or behind >= WORTH
+    worth = history or (lost if found.kind in IN_FORM else behind) >= WORTH
     what = f"{KIND_WORDS[found.kind]} in an earlier message: {became(found)}"
-    if found.kind in IN_FORM and (worth or went_on):
+    if found.kind in IN_FORM and worth:
         return Change(found.kind, found.kind, what, lost, history, *place)
     if old.role != "user":
         return Change(REWRITTEN, found.kind, what, lost, history, *place) if worth else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from promptorder.lint._patterns import lazily
 
@@ -16,8 +17,9 @@ _WORD = lazily(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _CLOCK = frozenset("now timestamp datetime clock utcnow epoch moment iso8601 isotime nowish".split())
 _DATE = frozenset("today date day weekday dayofweek yesterday tomorrow".split())
 _FIXED_DATE = frozenset(
-    "birth born due start end begin effective release published publish publication expiry expiration expires created updated "
-    "modified founded cutoff knowledge version valid since until deadline hire joined order invoice format zone range".split()
+    "birth born due start end begin effective release published publish publication expiry expiration "
+    "expires created updated modified founded cutoff knowledge version valid since until deadline hire "
+    "joined order invoice format zone range".split()
 )
 _TIME_NOT_CLOCK = frozenset(
     "limit zone out zones table slot slots budget frame horizon per to of run life real".split()
@@ -29,21 +31,26 @@ _ID_ALONE = frozenset(
     "uuid guid ulid nonce requestid sessionid traceid correlationid runid spanid cachebuster".split()
 )
 _ID_OF_REQUEST = frozenset(
-    "request req session trace run span correlation conversation thread chat call invocation job task message msg unique "
-    "random transaction ticket case order".split()
+    "request req session trace run span correlation conversation thread chat call invocation job task "
+    "message msg unique random transaction ticket case order".split()
 )
 _COUNTER = frozenset("counter turn step iteration attempt countdown retries".split())
-_COUNTED = frozenset("turn turns step steps message messages request requests retry retries token tokens attempts calls budget".split())
+_COUNTED = frozenset(
+    "turn turns step steps message messages request requests retry retries token tokens attempts calls "
+    "budget".split()
+)
 _COUNTER_ENDS = frozenset("number count no index".split())
 _LIMITS = frozenset("max min maximum minimum limit total per".split())
 _USER = frozenset(
-    "user username customer client member visitor caller patient student employee email phone location city "
-    "latitude longitude coordinates locale userinfo nickname firstname lastname fullname account".split()
+    "user username customer client member visitor caller patient student employee email phone location "
+    "city latitude longitude coordinates locale userinfo nickname firstname lastname fullname account".split()
 )
 _USER_WITH = frozenset(
     "name profile info details data bio id language preferences about context first last full number".split()
 )
-_USER_PAIRS = frozenset({("first", "name"), ("last", "name"), ("full", "name"), ("display", "name"), ("family", "name")})
+_USER_PAIRS = frozenset(
+    {("first", "name"), ("last", "name"), ("full", "name"), ("display", "name"), ("family", "name")}
+)
 _NOT_USER = frozenset(
     "message input query question prompt request msg text content request instructions".split()
 )
@@ -61,16 +68,17 @@ _ENVIRONMENT_PAIRS = frozenset(
     }
 )  # fmt: skip
 _CONTEXT = frozenset(
-    "context memory memories notes snippets chunks passages retrieved retrieval results facts entities state states "
-    "observations rag sources evidence summary recall knowledge docs documents excerpts events".split()
+    "context memory memories notes snippets chunks passages retrieved retrieval results facts entities "
+    "state states observations rag sources evidence summary recall knowledge docs documents excerpts "
+    "events".split()
 )
 _CONTENT = frozenset(
     "question query ticket input prompt request task issue complaint inquiry instruction utterance".split()
 )
 _CONTENT_PAIRS = frozenset(
     {
-        ("user", "message"), ("user", "input"), ("user", "query"), ("user", "question"), ("user", "prompt"), ("user", "request"),
-        ("customer", "message"), ("customer", "question"), ("user", "text"), ("email", "body"), ("email", "text"),
+        ("user", "message"), ("user", "input"), ("user", "query"), ("user", "question"), ("user", "prompt"),
+        ("user", "request"), ("customer", "message"), ("customer", "question"), ("user", "text"), ("email", "body"), ("email", "text"),
         ("last", "message"), ("human", "input"), ("latest", "message"), ("ticket", "text"), ("ticket", "body"),
         ("user", "msg"), ("search", "query"), ("user", "content"), ("current", "message"), ("new", "message"),
     }
@@ -79,9 +87,12 @@ _DOCUMENT = frozenset(
     "document article transcript email paper letter essay report contract file doc page".split()
 )
 _HISTORY = frozenset("history messages conversation dialog dialogue turns scratchpad chat".split())
-_HISTORY_PAIRS = frozenset({("chat", "log"), ("conversation", "log"), ("message", "log"), ("chat", "transcript")})
+_HISTORY_PAIRS = frozenset(
+    {("chat", "log"), ("conversation", "log"), ("message", "log"), ("chat", "transcript")}
+)
 _STATIC_PART = frozenset(
-    "instructions rules guidelines tools functions persona policy policies handbook schema schemas examples shots".split()
+    "instructions rules guidelines tools functions persona policy policies handbook schema schemas "
+    "examples shots".split()
 )
 _STATIC_PAIRS = frozenset(
     {
@@ -91,13 +102,14 @@ _STATIC_PAIRS = frozenset(
 )  # fmt: skip
 _NOT_HISTORY = frozenset("example examples few shot shots fewshot demo demos system max num".split())
 _ABOUT = frozenset(
-    "length window size max min num number count limit top dir path folder type key url prefix suffix header label "
-    "title heading budget base cutoff".split()
+    "length window size max min num number count limit top dir path folder type key url prefix suffix "
+    "header label title heading budget base cutoff".split()
 )
 """Words that make a name one of a setting: ``max_facts``, ``memory_dir``, ``summary_prefix``."""
 _FIXED = frozenset(
-    "assistant bot agent company product tool tools template schema format rules instructions persona role system model "
-    "language brand site style tone guidelines policy examples few shot shots example version app service".split()
+    "assistant bot agent company product tool tools template schema format rules instructions persona "
+    "role system model language brand site style tone guidelines policy examples few shot shots example "
+    "version app service".split()
 )
 
 
@@ -132,7 +144,7 @@ def _kind(w: tuple[str, ...]) -> str:
     if not w:
         return ""
     every, last = frozenset(w), w[-1]
-    pairs = frozenset(zip(w, w[1:], strict=False))
+    pairs = frozenset(pairwise(w))
     for kind, speaks in _QUESTIONS:
         if speaks(w, every, last, pairs):
             return kind
@@ -173,7 +185,9 @@ def _is_environment(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) 
 
 
 def _is_static_part(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> bool:
-    return (last in _STATIC_PART or bool(pairs & _STATIC_PAIRS)) and not every & (_USER | {"relevant", "retrieved"})
+    return (last in _STATIC_PART or bool(pairs & _STATIC_PAIRS)) and not every & (
+        _USER | {"relevant", "retrieved"}
+    )
 
 
 def _is_question(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> bool:
@@ -205,7 +219,9 @@ def _is_context(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> b
 def _is_user(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> bool:
     if pairs & _USER_PAIRS and not every & (_FIXED - {"name"}):
         return True
-    return bool(every & _USER and not every & (_NOT_USER | (_FIXED - {"language"}))) and last in (_USER | _USER_WITH)
+    return bool(every & _USER and not every & (_NOT_USER | (_FIXED - {"language"}))) and last in (
+        _USER | _USER_WITH
+    )
 
 
 def _is_document(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> bool:

@@ -11,7 +11,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from promptorder.forms._requests import LLAMA_SERVER, OLLAMA, OPENAI, late_systems, unwrap
+from promptorder.forms._requests import ANTHROPIC, LLAMA_SERVER, OLLAMA, OPENAI, late_systems, unwrap
 from promptorder.lint._changes import HEAD, IN_FORM, WORTH, Change, compare, has, short, size
 from promptorder.lint._earlier import Earlier, Group, belongs, best
 from promptorder.lint._lifetimes import SLACK_S, load_options, moment
@@ -179,6 +179,9 @@ class Follower:
         if all(keys) and keys[0] != keys[1] and lost >= WORTH and goes_on:
             what = f"the cache key changed from {short(keys[0])} to {short(keys[1])}"
             yield Change(KEY, "cache-key", what, lost)
+        elif now.maker == ANTHROPIC and was.life and now.life and was.life != now.life and lost >= WORTH:
+            what = f"{was.life.what} became {now.life.what}, and the same text is written once more"
+            yield Change(KEY, "ttl", what, lost)
         change = compare(was.parts, now.parts, shared, in_session) or _late_system(was, now)
         if change is not None:
             yield change
@@ -287,14 +290,17 @@ def _difference(record: _Record) -> Difference:
     change = record.change
     line, offset, earlier_line, earlier_offset = record.where
     tokens = change.lost // 4
-    message = f"{change.what}: about {tokens:,} tokens that line {earlier_line} had sent are read again"
+    amount = f"about {tokens:,} tokens" if tokens else "what comes behind it"
+    message = (
+        f"{change.what}: {amount} that line {earlier_line} had sent {'are' if tokens else 'is'} read again"
+    )
     if change.history:
         message += ", turns of the chat among them"
     if record.others:
         message += f"; so in {record.others} more sessions"
     # What is deliberate happens once; what a program does comes again and again.
     seldom = change.weak and (record.count < 2 or 2 * record.count < record.group.requests - 1)
-    severity = "info" if change.note or seldom else ""
+    severity = "info" if change.note or seldom else _SEVERITIES.get(change.kind, "")
     changes = _CHANGES.get(change.kind, "")
     return Difference(
         change.cause, line, offset, *record.place, message, severity, changes, tokens, record.count, earlier_line,
@@ -342,4 +348,6 @@ def _minutes(seconds: float) -> str:
     return f"{seconds / 60:,.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:,.1f} h"
 
 
+_SEVERITIES = dict.fromkeys(("date", "question", "memory", "text"), "warning")
+"""What changes seldom, or may be meant, is no error."""
 _CHANGES = {"date": "day", "environment": "checkout"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from forms.linted import RULES, found, prompts
+from linted import RULES, found, prompts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -197,7 +197,7 @@ CLEAN = {
     "setting of the process": "export const systemPrompt = () => `Shop ${process.env.SHOP_NAME ?? 'Tea'}.\\n${RULES}`;",
     "platform alone": "export const systemPrompt = () => `Runs on ${process.platform}.\\n${RULES}`;",
     "clock in the newest message": (
-        "const ask = (q) => generateText({ model, system: RULES, prompt: `At ${new Date()}: ${q}. ${RULES}` });"
+        "const ask = (q) => generateText({ model, system: RULES, prompt: `At ${new Date()}: ${q}` });"
     ),
     "ids in metadata": (
         "const ask = (q) => client.create({ model: 'm', metadata: { run: crypto.randomUUID() }, user: userId,\n"
@@ -256,7 +256,7 @@ def test_how_often_it_changes() -> None:
 
 def test_places_behind_characters_of_several_bytes() -> None:
     code = "// čaj 茶 🍵\n" + HEAD + "export const prompt = () => `茶 \\u8336 \\n${new Date()} ${RULES}`;\n"
-    (prompt,) = prompts(code, "javascript", "a.js")
+    prompt = prompts(code, "javascript", "a.js")[-1]
     clock = next(s for s in prompt.segments if s.kind == "clock-call")
     assert code[clock.start : clock.end] == "new Date()"
     head = prompt.segments[0]

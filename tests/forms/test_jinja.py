@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from forms.linted import RULES, found, prompts, static_text
+from linted import RULES, found, prompts, static_text
 
 from promptorder.forms import FormError
 
@@ -22,9 +22,13 @@ CHANGING = {
         "{% set head = 'Log of ' ~ utcnow | strftime('%H:%M') %}\n\n{{ head }}\n" + RULES,
         [(1, CLOCK), (3, CLOCK)],
     ),
-    "set as a block": ("{% set head %}Log {{ now() }}{% endset %}\n{{ head }}\n" + RULES, [(1, CLOCK), (2, CLOCK)]),
+    "set as a block": (
+        "{% set head %}Log {{ now() }}{% endset %}\n{{ head }}\n" + RULES,
+        [(1, CLOCK), (2, CLOCK)],
+    ),
     "set in a namespace": (
-        "{% set ns = namespace(at=now()) %}\n{{ ns.at }}\n" + RULES, [(1, CLOCK), (2, CLOCK)]
+        "{% set ns = namespace(at=now()) %}\n{{ ns.at }}\n" + RULES,
+        [(1, CLOCK), (2, CLOCK)],
     ),
     "with": ("{% with at = now() %}\n{{ at }}\n{% endwith %}\n" + RULES, [(1, CLOCK), (2, CLOCK)]),
     "macro": ("{% macro head() %}At {{ now() }}{% endmacro %}\n{{ head() }}\n" + RULES, [(1, CLOCK)]),
@@ -34,18 +38,27 @@ CHANGING = {
         [(2, CLOCK), (4, CLOCK)],
     ),
     "one of two branches": (
-        "{% if clock %}\n{{ now() }}\n{% else %}\nno clock\n{% endif %}\n" + RULES, [(2, CLOCK)]
+        "{% if clock %}\n{{ now() }}\n{% else %}\nno clock\n{% endif %}\n" + RULES,
+        [(2, CLOCK)],
     ),
     "condition on the hour": (
-        "{% if now().hour < 12 %}\nMorning shift.\n{% else %}\nLate shift.\n{% endif %}\n" + RULES, [(1, CLOCK)]
+        "{% if now().hour < 12 %}\nMorning shift.\n{% else %}\nLate shift.\n{% endif %}\n" + RULES,
+        [(1, CLOCK)],
     ),
-    "names": ("{{ user_name }} asks on {{ current_date }}.\n" + RULES, [(1, "user-data"), (1, "date-variable")]),
+    "names": (
+        "{{ user_name }} asks on {{ current_date }}.\n" + RULES,
+        [(1, "user-data"), (1, "date-variable")],
+    ),
     "name by subscript": ("Guest: {{ user['name'] }}\n" + RULES, [(1, "user-data")]),
-    "memory before rules": ("{% for m in memories %}\n- {{ m.text }}\n{% endfor %}\n" + RULES, [(1, "retrieved-context")]),
+    "memory before rules": (
+        "{% for m in memories %}\n- {{ m.text }}\n{% endfor %}\n" + RULES,
+        [(1, "retrieved-context")],
+    ),
     "states of a home": ("Kettle: {{ states('switch.kettle') }}\n" + RULES, [(1, "retrieved-context")]),
     "sun of a home": ("{{ state_attr('sun.sun', 'next_rising') }}\n" + RULES, [(1, "retrieved-context")]),
     "state of each device": (
-        "It is {{ now() }}\n{% for e in exposed_entities -%}\n{{ e.name }},{{ e.state }}\n{% endfor %}\n" + RULES,
+        "It is {{ now() }}\n{% for e in exposed_entities -%}\n{{ e.name }},{{ e.state }}\n{% endfor %}\n"
+        + RULES,
         [(1, CLOCK), (3, "retrieved-context")],
     ),
     "shuffled tools": ("{% for t in tools | shuffle %}\n- {{ t }}\n{% endfor %}\n" + RULES, [(1, RANDOM)]),
@@ -56,15 +69,18 @@ CHANGING = {
     "clock before an included file": ("{{ now() }}\n{% include 'rules.j2' %}\n", [(1, CLOCK)]),
     "clock before a system prompt": ("{{ now() }}\n{{ system_prompt }}\n", [(1, CLOCK)]),
     "clock before the history": (
-        "{{ now() }}\n{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}", [(1, CLOCK)]
+        "{{ now() }}\n{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
+        [(1, CLOCK)],
     ),
     "each old message stamped": (
-        "{% for m in messages %}\n[{{ now() }}] {{ m.role }}: {{ m.content }}\n{% endfor %}", [(2, CLOCK)]
+        "{% for m in messages %}\n[{{ now() }}] {{ m.role }}: {{ m.content }}\n{% endfor %}",
+        [(2, CLOCK)],
     ),
     "length of the history": ("Turn {{ messages | length }}.\n" + RULES, [(1, "counter")]),
     "a literal clock in the text": ("Current time: 2031-05-06 07:08:09\n" + RULES, [(1, "timestamp")]),
     "history before rules": (
-        "{% for m in history %}{{ m }}\n{% endfor %}\n" + RULES + RULES, [(1, "history-first")]
+        "{% for m in history %}{{ m }}\n{% endfor %}\n" + RULES + RULES,
+        [(1, "history-first")],
     ),
 }
 
@@ -81,23 +97,34 @@ STEADY = {
         "{{ 'Today Date: ' + date_string + '\\n\\n' }}\n" + RULES
     ),
     "constant default by filter": "Today: {{ date_string | default('26 Jul 2024') }}\n" + RULES,
-    "constant of a template": "{{ 'Cutting Knowledge Date: December 2023\\nToday Date: 26 Jul 2024\\n' }}\n" + RULES,
+    "constant of a template": "{{ 'Cutting Knowledge Date: December 2023\\nToday Date: 26 Jul 2024\\n' }}\n"
+    + RULES,
     "year alone": "(c) {{ now().strftime('%Y') }} the garden\n" + RULES,
-    "sorted tools": "{% for name, t in tools | dictsort %}\n- {{ name }}: {{ t }}\n{% endfor %}\n" + RULES + "{{ question }}",
-    "tools as they come": "{% for t in tools %}\n- {{ t.name }}: {{ t.description }}\n{% endfor %}\n" + RULES + "{{ question }}",
+    "sorted tools": "{% for name, t in tools | dictsort %}\n- {{ name }}: {{ t }}\n{% endfor %}\n"
+    + RULES
+    + "{{ question }}",
+    "tools as they come": "{% for t in tools %}\n- {{ t.name }}: {{ t.description }}\n{% endfor %}\n"
+    + RULES
+    + "{{ question }}",
     "grouped and sorted": "{% for g in tools | groupby('kind') %}{{ g.grouper }}{% endfor %}\n" + RULES,
     "draw with a seed": "{{ range(9) | random(seed='tea') }}\n" + RULES,
-    "names of devices": "{% for e in exposed_entities %}{{ e.entity_id }},{{ e.name }}\n{% endfor %}\n" + RULES,
+    "names of devices": "{% for e in exposed_entities %}{{ e.entity_id }},{{ e.name }}\n{% endfor %}\n"
+    + RULES,
     "question at the end": RULES + "Question: {{ question }}\n{% if hint %}Hint: {{ hint }}{% endif %}",
     "alternatives with a question each": (
-        "{% if short %}\n" + RULES * 2 + "{{ question }}\n{% else %}\n" + RULES * 2 + "{{ question }}\n{% endif %}"
+        "{% if short %}\n"
+        + RULES * 2
+        + "{{ question }}\n{% else %}\n"
+        + RULES * 2
+        + "{{ question }}\n{% endif %}"
     ),
     "asked whether it is there": "{% if strftime_now is defined %}{% endif %}\n" + RULES,
     "a date that was made before": "Founded {{ founded_date | strftime('%d %B %Y') }}.\n" + RULES,
     "name of the app": "You are {{ assistant_name }} of {{ company_name }}.\n" + RULES,
     "first message is the system's": "{{ messages[0]['content'] }}\n" + RULES + "{{ now() }}",
     "loop that only looks": (
-        "{% for m in messages %}{% if m.role == 'system' %}{% set ns.s = 1 %}{% endif %}{% endfor %}\n" + RULES * 2
+        "{% for m in messages %}{% if m.role == 'system' %}{% set ns.s = 1 %}{% endif %}{% endfor %}\n"
+        + RULES * 2
     ),
     "little behind the clock": "It is {{ now() }}. Be kind.",
 }
@@ -122,46 +149,69 @@ LAST_USER = (
 )
 REWRITING = {
     "reasoning behind the last user turn": (
-        LAST_USER + LOOP + "{%- if m.role == 'assistant' and loop.index0 > ns.last_user %}\n" + THINKS
+        LAST_USER
+        + LOOP
+        + "{%- if m.role == 'assistant' and loop.index0 > ns.last_user %}\n"
+        + THINKS
         + "{%- else %}{{ m.content }}{%- endif %}\n{%- endfor %}",
         3,
     ),
     "the other way round": (
-        LAST_USER + LOOP + "{%- if ns.last_user < loop.index0 %}" + THINKS + "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}",
+        LAST_USER
+        + LOOP
+        + "{%- if ns.last_user < loop.index0 %}"
+        + THINKS
+        + "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}",
         3,
     ),
     "by a switch that is set first": (
-        LAST_USER + LOOP + "{%- set full = not (cut and loop.index0 < ns.last_user) %}\n{%- if full %}" + THINKS
+        LAST_USER
+        + LOOP
+        + "{%- set full = not (cut and loop.index0 < ns.last_user) %}\n{%- if full %}"
+        + THINKS
         + "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}",
         3,
     ),
     "nested, the outer one counts": (
-        LAST_USER + LOOP + "{%- if loop.index0 > ns.last_user %}\n{%- if loop.last or m.reasoning_content %}" + THINKS
+        LAST_USER
+        + LOOP
+        + "{%- if loop.index0 > ns.last_user %}\n{%- if loop.last or m.reasoning_content %}"
+        + THINKS
         + "{%- else %}{{ m.content }}{%- endif %}{%- else %}{{ m.content }}{%- endif %}{%- endfor %}",
         3,
     ),
     "cut at the end of the thinking": (
-        LOOP + "{%- set c = m.content.split('</think>')[-1] %}\n{{ m.role }}: {{ c }}\n{%- endfor %}", 2
+        LOOP + "{%- set c = m.content.split('</think>')[-1] %}\n{{ m.role }}: {{ c }}\n{%- endfor %}",
+        2,
     ),
     "cut once": (LOOP + "{{ m.role }}: {{ m.content.split('</thoughts>', 1)[1] }}\n{%- endfor %}", 2),
     "cut by a pattern": (
-        LOOP + "{{ m.content | regex_replace('<think>.*?</think>', '') }}\n{%- endfor %}", 2
+        LOOP + "{{ m.content | regex_replace('<think>.*?</think>', '') }}\n{%- endfor %}",
+        2,
     ),
     "thinking in the last turn alone": (
-        LOOP + "\n{%- if loop.last %}" + THINKS + "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}", 3
+        LOOP + "\n{%- if loop.last %}" + THINKS + "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}",
+        3,
     ),
     "tools with the last message": (
-        LOOP + "{%- if tools and m.role == 'user' and loop.last %}\n{{ tools | tojson }}{%- endif %}{{ m.content }}{%- endfor %}", 2
+        LOOP
+        + "{%- if tools and m.role == 'user' and loop.last %}\n{{ tools | tojson }}{%- endif %}{{ m.content }}{%- endfor %}",
+        2,
     ),
     "tools with the last user message": (
         "{%- set user_messages = messages | selectattr('role', 'equalto', 'user') | list %}\n"
-        + LOOP + "{%- if tools and m == user_messages[-1] %}[TOOLS] {{ tools }}{%- endif %}{{ m.content }}{%- endfor %}",
+        + LOOP
+        + "{%- if tools and m == user_messages[-1] %}[TOOLS] {{ tools }}{%- endif %}{{ m.content }}{%- endfor %}",
         3,
     ),
     "a stamp on the last message": (
-        LOOP + "{{ m.role }}: {{ m.content }}\n{% if loop.last %} (at {{ now() }}){% endif %}\n{%- endfor %}", 3
+        LOOP + "{{ m.role }}: {{ m.content }}\n{% if loop.last %} (at {{ now() }}){% endif %}\n{%- endfor %}",
+        3,
     ),
-    "a window of the newest": ("{%- for m in messages[-8:] %}\n{{ m.role }}: {{ m.content }}{%- endfor %}", 1),
+    "a window of the newest": (
+        "{%- for m in messages[-8:] %}\n{{ m.role }}: {{ m.content }}{%- endfor %}",
+        1,
+    ),
     "a window of a length": ("Rules.\n{% for m in history[-window:] %}\n{{ m }}{% endfor %}", 2),
     "newest first": ("{%- for m in messages | reverse %}\n{{ m.role }}: {{ m.content }}{%- endfor %}", 1),
     "an empty thought in the reply alone": (
@@ -172,32 +222,44 @@ REWRITING = {
 }
 KEEPING = {
     "every turn alike": LOOP + "<|{{ m.role }}|>{{ m.content }}<|end|>\n{%- endfor %}",
-    "reasoning of all turns": LOOP + "{%- if m.reasoning_content %}" + THINKS + "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}",
+    "reasoning of all turns": LOOP
+    + "{%- if m.reasoning_content %}"
+    + THINKS
+    + "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}",
     "kept unless told otherwise": (
-        LAST_USER + LOOP + "{%- if preserve_thinking is undefined or preserve_thinking is true or loop.index0 > ns.last_user %}"
-        + THINKS + "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}"
+        LAST_USER
+        + LOOP
+        + "{%- if preserve_thinking is undefined or preserve_thinking is true or loop.index0 > ns.last_user %}"
+        + THINKS
+        + "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}"
     ),
     "taken apart and put together": (
-        LOOP + "{%- set reasoning = m.content.split('</think>')[0] %}{%- set c = m.content.split('</think>')[-1] %}"
+        LOOP
+        + "{%- set reasoning = m.content.split('</think>')[0] %}{%- set c = m.content.split('</think>')[-1] %}"
         "<think>{{ reasoning }}</think>{{ c }}{%- endfor %}"
     ),
     "begin of the reply": (
-        LOOP + "<|{{ m.role }}|>{{ m.content }}{%- if loop.last and add_generation_prompt %}<|assistant|>{%- endif %}{%- endfor %}"
+        LOOP
+        + "<|{{ m.role }}|>{{ m.content }}{%- if loop.last and add_generation_prompt %}<|assistant|>{%- endif %}{%- endfor %}"
     ),
-    "end of turn but for the last": LOOP + "{{ m.content }}{%- if not loop.last %}<|end|>{%- endif %}{%- endfor %}",
+    "end of turn but for the last": LOOP
+    + "{{ m.content }}{%- if not loop.last %}<|end|>{%- endif %}{%- endfor %}",
     "errors that are raised": (
-        LOOP + "{%- if loop.index0 > ns.last_query %}{{ raise_exception('too late') }}{%- endif %}{{ m.content }}{%- endfor %}"
+        LOOP
+        + "{%- if loop.index0 > ns.last_query %}{{ raise_exception('too late') }}{%- endif %}{{ m.content }}{%- endfor %}"
     ),
     "tools in the first message": (
         LOOP + "{%- if loop.first and tools %}{{ tools | tojson }}{%- endif %}{{ m.content }}{%- endfor %}"
     ),
     "without the system message": "{% for m in messages[1:] %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
     "last argument of a call": (
-        LOOP + "{{ m.content }}{% for call in m.tool_calls %}{{ call.name }}{% if not loop.last %}, {% endif %}{% endfor %}{%- endfor %}"
+        LOOP
+        + "{{ m.content }}{% for call in m.tool_calls %}{{ call.name }}{% if not loop.last %}, {% endif %}{% endfor %}{%- endfor %}"
     ),
     "searched from the end": (
         "{% for m in messages[::-1] %}{% if m.role == 'user' %}{% set ns.i = loop.index0 %}{% endif %}{% endfor %}"
-        + LOOP + "{{ m.content }}{%- endfor %}"
+        + LOOP
+        + "{{ m.content }}{%- endfor %}"
     ),
 }
 
@@ -236,7 +298,11 @@ def test_prompts_with_two_suffixes_are(path: str) -> None:
 
 
 def test_tags_of_a_prompt_are_no_page() -> None:
-    text = "<rules>\nIt is {{ now() }}.\n<context>\n" + RULES + "</context>\n<p>Write one paragraph.</p>\n</rules>"
+    text = (
+        "<rules>\nIt is {{ now() }}.\n<context>\n"
+        + RULES
+        + "</context>\n<p>Write one paragraph.</p>\n</rules>"
+    )
     assert found(text, "jinja") == [(2, CLOCK)]
 
 

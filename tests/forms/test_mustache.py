@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
-from forms.linted import RULES, found, prompts, static_text
+from linted import RULES, found, prompts, static_text
 
 from promptorder.forms import FormError
 
@@ -27,8 +29,14 @@ CHANGING = {
     "in a section": ("{{#clock}}\nIt is {{current_time}}.\n{{/clock}}\n" + RULES, [(2, "clock-variable")]),
     "in a branch": ("{{#if a}}x{{else}}\nIt is {{current_time}}\n{{/if}}\n" + RULES, [(2, "clock-variable")]),
     "memories": ("{{#each memories}}\n- {{this}}\n{{/each}}\n" + RULES, [(1, "retrieved-context")]),
-    "memories with a name": ("{{#each memories as |m|}}\n- {{m.text}}\n{{/each}}\n" + RULES, [(1, "retrieved-context")]),
-    "memories in a section": ("{{#memories}}\n- {{text}}\n{{/memories}}\n" + RULES, [(1, "retrieved-context")]),
+    "memories with a name": (
+        "{{#each memories as |m|}}\n- {{m.text}}\n{{/each}}\n" + RULES,
+        [(1, "retrieved-context")],
+    ),
+    "memories in a section": (
+        "{{#memories}}\n- {{text}}\n{{/memories}}\n" + RULES,
+        [(1, "retrieved-context")],
+    ),
     "before the history": ("{{now}}\n{{#each messages}}{{role}}: {{content}}\n{{/each}}", [(1, CLOCK)]),
     "each message stamped": ("{{#messages}}\n[{{now}}] {{role}}: {{content}}\n{{/messages}}", [(2, CLOCK)]),
     "before a partial": ("{{now}}\n{{> rules}}\n", [(1, CLOCK)]),
@@ -51,7 +59,7 @@ STEADY = {
     ),
     "inverted branch": "{{#a}}" + RULES * 2 + "{{question}}{{/a}}{{^a}}" + RULES * 2 + "{{question}}{{/a}}",
     "constants": "{{app_name}} {{model_id}} {{output_language}}\n" + RULES,
-    "role markers": "{{role \"system\"}}\n" + RULES + "{{role \"user\"}}\n{{question}}",
+    "role markers": '{{role "system"}}\n' + RULES + '{{role "user"}}\n{{question}}',
     "a partial": "{{> rules}}\n{{now}}",
 }
 
@@ -72,7 +80,10 @@ def test_a_page_is_no_prompt() -> None:
 
 
 def test_what_is_static() -> None:
-    assert static_text("a{{! b }}c{{x}}d\\{{e}}f{{{{raw}}}}g{{h}}{{{{/raw}}}}i", "mustache") == "acd{{e}}fg{{h}}i"
+    assert (
+        static_text("a{{! b }}c{{x}}d\\{{e}}f{{{{raw}}}}g{{h}}{{{{/raw}}}}i", "mustache")
+        == "acd{{e}}fg{{h}}i"
+    )
 
 
 BROKEN = {
@@ -98,10 +109,14 @@ def test_a_template_that_is_broken_names_its_line(text: str) -> None:
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "text",
-    ["{{#a}}b{{else}}c{{/a}}" * 5000, "{{" * 50000, "{{=a b=}}" + "a x b" * 9000, "\\{{" * 20000, "{{x}} " * 20000],
+    [
+        "{{#a}}b{{else}}c{{/a}}" * 5000,
+        "{{" * 50000,
+        "{{=a b=}}" + "a x b" * 9000,
+        "\\{{" * 20000,
+        "{{x}} " * 20000,
+    ],
 )
 def test_large_and_strange_templates_come_to_an_end(text: str) -> None:
-    try:
+    with suppress(FormError):
         found(text, "mustache", PATH)
-    except FormError:
-        pass

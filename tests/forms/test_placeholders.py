@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from forms.linted import RULES, found, prompts
+from linted import RULES, found, prompts
 
 FILLED = {
     "{question}": "question", "{ question }": "question", "{{question}}": "question", "{{ question }}": "question",
@@ -41,7 +41,7 @@ FINDINGS = {
     "Now {{ $now.toISO() }}\n": [(1, "template-clock")],
     "Now {{ new Date().toISOString() }}\n": [(1, "template-clock")],
     "Now {{timestamp}} for %(user_name)s\n": [(1, "clock-variable"), (1, "user-data")],
-    "id {{$guid}}\n": [(1, "random-call")],
+    "id {{$guid}}\n": [(1, "request-id")],
     "id {{ uuid4() }}\n": [(1, "random-call")],
     "Hello $user_name.\n": [(1, "user-data")],
     "Folder <%= cwd %>\n": [(1, "environment")],
@@ -71,6 +71,8 @@ def test_front_matter_of_markdown_is_not_sent() -> None:
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("text", ["{x} `" * 40000, "{" * 100000, "{{" * 50000, "${" * 50000, "$a" * 50000, "```\n" * 50000])
+@pytest.mark.parametrize(
+    "text", ["{x} `" * 40000, "{" * 100000, "{{" * 50000, "${" * 50000, "$a" * 50000, "```\n" * 50000]
+)
 def test_long_lines_come_to_an_end(text: str) -> None:
     prompts(text, "text", "tea.txt")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from forms.linted import RULES, found, prompts
+from linted import RULES, found, prompts
 
 from promptorder.forms import FormError
 
@@ -21,29 +21,56 @@ LINES = HEAD.count("\n")
 
 CASES = {
     "clean": (HEAD + "system:\n" + RULES + "\nuser:\n{{question}}\n", []),
-    "clock in the system message": (HEAD + "system:\nIt is {{now}}.\n" + RULES + "user:\n{{question}}", [(2, "clock-variable")]),
-    "call in the system message": (HEAD + "system:\nIt is {{ now() }}.\n" + RULES + "user:\n{{question}}", [(2, "template-clock")]),
-    "literal date": (HEAD + "system:\nToday is 2031-05-06.\n" + RULES + "user:\n{{question}}", [(2, "date")]),
-    "customer": (HEAD + "system:\nYou speak with {{customer.first_name}}.\n" + RULES + "user:\n{{question}}", [(2, "user-data")]),
-    "context before rules": (HEAD + "system:\n{{context}}\n" + RULES + "user:\n{{question}}", [(2, "retrieved-context")]),
-    "context in the user message": (HEAD + "system:\n" + RULES + "user:\nAbout {{context}}:\n{{question}}", []),
-    "history": (
-        HEAD + "system:\nIt is {{ now() }}.\n{% for item in history %}\n{{item.role}}:\n{{item.content}}\n{% endfor %}\nuser:\n{{question}}",
+    "clock in the system message": (
+        HEAD + "system:\nIt is {{now}}.\n" + RULES + "user:\n{{question}}",
+        [(2, "clock-variable")],
+    ),
+    "call in the system message": (
+        HEAD + "system:\nIt is {{ now() }}.\n" + RULES + "user:\n{{question}}",
         [(2, "template-clock")],
     ),
-    "question before rules": (HEAD + "system:\nBe kind.\nuser:\n{{question}}\n" + RULES * 2, [(4, "question-first")]),
+    "literal date": (HEAD + "system:\nToday is 2031-05-06.\n" + RULES + "user:\n{{question}}", [(2, "date")]),
+    "customer": (
+        HEAD + "system:\nYou speak with {{customer.first_name}}.\n" + RULES + "user:\n{{question}}",
+        [(2, "user-data")],
+    ),
+    "context before rules": (
+        HEAD + "system:\n{{context}}\n" + RULES + "user:\n{{question}}",
+        [(2, "retrieved-context")],
+    ),
+    "context in the user message": (
+        HEAD + "system:\n" + RULES + "user:\nAbout {{context}}:\n{{question}}",
+        [],
+    ),
+    "history": (
+        HEAD
+        + "system:\nIt is {{ now() }}.\n{% for item in history %}\n{{item.role}}:\n{{item.content}}\n{% endfor %}\nuser:\n{{question}}",
+        [(2, "template-clock")],
+    ),
+    "question before rules": (
+        HEAD + "system:\nBe kind.\nuser:\n{{question}}\n" + RULES * 2,
+        [(4, "question-first")],
+    ),
     "examples": (
         HEAD + "system:\n" + RULES + "user:\nQuestion: at 2031-05-06 07:08, is it open?\nassistant:\nYes.\n"
-        "user:\nToday is 2031-05-06. What now?\nassistant:\nTea.\nuser:\n{{question}}", [],
+        "user:\nToday is 2031-05-06. What now?\nassistant:\nTea.\nuser:\n{{question}}",
+        [],
     ),
     "mustache": (
         HEAD.replace("name:", "template: mustache\nname:", 1)
-        + "system:\n{{#memories}}\n- {{text}}\n{{/memories}}\n" + RULES + "user:\n{{question}}", [(3, "retrieved-context")],
+        + "system:\n{{#memories}}\n- {{text}}\n{{/memories}}\n"
+        + RULES
+        + "user:\n{{question}}",
+        [(3, "retrieved-context")],
     ),
     "mustache by its tags": (
-        HEAD + "system:\n{{#memories}}\n- {{text}}\n{{/memories}}\n" + RULES + "user:\n{{question}}", [(2, "retrieved-context")],
+        HEAD + "system:\n{{#memories}}\n- {{text}}\n{{/memories}}\n" + RULES + "user:\n{{question}}",
+        [(2, "retrieved-context")],
     ),
-    "marker with a number sign": (HEAD + "# system:\nIt is {{now}}.\n" + RULES + "# user:\n{{question}}", [(2, "clock-variable")]),
+    "marker with a number sign": (
+        HEAD + "# system:\nIt is {{now}}.\n" + RULES + "# user:\n{{question}}",
+        [(2, "clock-variable")],
+    ),
     "a word that is no marker": (HEAD + "system:\n" + RULES + "The user: {{question}}\n", []),
 }
 
@@ -62,7 +89,9 @@ def test_line_ends_of_other_systems(name: str) -> None:
 
 
 def test_roles_and_what_is_sent() -> None:
-    segments = prompts(HEAD + "system:\nA\nuser:\nB {{q}}\nassistant:\nC\nuser:\n{{q}}", "prompty")[0].segments
+    segments = prompts(HEAD + "system:\nA\nuser:\nB {{q}}\nassistant:\nC\nuser:\n{{q}}", "prompty")[
+        0
+    ].segments
     assert [(s.role, s.text) for s in segments] == [
         ("system", "A\n"), ("prompt", "B "), ("prompt", "{{q}}"), ("prompt", "\n"), ("prompt", "C\n"), ("prompt", "{{q}}"),
     ]  # fmt: skip
@@ -81,4 +110,6 @@ def test_front_matter_that_is_not_closed() -> None:
 def test_front_matter_of_a_prompt_file_is_not_sent() -> None:
     text = HEAD + "{{role 'system'}}\n" + RULES + "{{role 'user'}}{{question}}"
     assert found(text, "text", "tea.prompt") == []
-    assert found(text.replace("{{role 'system'}}", "{{now}}"), "text", "tea.prompt") == [(LINES + 1, "template-clock")]
+    assert found(text.replace("{{role 'system'}}", "{{now}}"), "text", "tea.prompt") == [
+        (LINES + 1, "template-clock")
+    ]

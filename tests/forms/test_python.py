@@ -427,7 +427,8 @@ BAD = {
     ),
     "a template that is filled in elsewhere": (
         '''
-        GREETING_PROMPT = """Time: {current_time}
+        GREETING_PROMPT = """
+        Time: {current_time}
         You are the warden of a mountain hut and answer the telephone. Speak slowly and clearly, name the day of
         arrival twice, ask for the number of beds, and never promise anything that the guest book does not allow.
         """

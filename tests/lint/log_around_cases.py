@@ -255,4 +255,22 @@ CASES = [
         ],
         [(2, HEAD)],
     ),
+    Case(
+        "marks of an hour that became marks of five minutes",
+        session(
+            claude([block(LONG, **HOUR)], said("user", "Hi")),
+            claude(
+                [block(LONG, **MARK)], said("user", "Hi"), said("assistant", "Hello."), said("user", "Tea?")
+            ),
+        ),
+        [(2, "cache-key-changed")],
+    ),
+    Case(
+        "a pause of a night",
+        [
+            *session(chat(RULES, "Hi")),
+            {"ts": "2026-05-03T09:00:00Z", "session": "s1", "request": chat(RULES, "Hi", "Hello.", "Tea?")},
+        ],
+        [],
+    ),
 ]

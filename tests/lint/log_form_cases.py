@@ -172,4 +172,14 @@ CASES = [
         ),
         [(2, "fewshot-order")],
     ),
+    Case(
+        "a list of tools that grows from request to request",
+        bare(
+            *(
+                chat(RULES, f"Question {n}?", tools=[*TOOLS, tool("row")][: n + 1], model="gpt-4o")
+                for n in range(4)
+            )
+        ),
+        [(2, "tool-changed")],
+    ),
 ]

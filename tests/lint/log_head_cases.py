@@ -241,4 +241,81 @@ CASES = [
         ),
         [(2, HEAD)],
     ),
+    Case(
+        "the weekday",
+        session(
+            *(
+                chat(f"Today is {day}. {RULES}", *["Hi", "Hello."] * n, "Tea?")
+                for n, day in enumerate(("Monday", "Monday", "Tuesday"))
+            )
+        ),
+        [(3, HEAD)],
+    ),
+    Case(
+        "the cursor of an editor",
+        session(
+            *(
+                chat(f"Cursor: line {7 * n}, column 4\n{RULES}", *["Hi", "Hello."] * n, "Tea?")
+                for n in range(3)
+            )
+        ),
+        [(2, HEAD)],
+    ),
+    Case(
+        "a list of files that grows, before the history",
+        session(
+            *(
+                chat(
+                    f"{RULES}\nFiles: {' '.join(['a.py', 'b.py', 'c.py'][: n + 1])}",
+                    *["Hi", "Hello."] * n,
+                    "Tea?",
+                )
+                for n in range(3)
+            )
+        ),
+        [(2, HEAD)],
+    ),
+    Case(
+        "who asks, before the rules",
+        bare(
+            *(
+                chat(f"You speak with {who}.\n{RULES}", f"Is {who} on the list?", model="gpt-4o")
+                for who in ("Ada", "Bo", "Cy")
+            )
+        ),
+        [(2, HEAD)],
+    ),
+    Case(
+        "passages behind the rules, some of them found again",
+        bare(
+            *(
+                chat(
+                    RULES,
+                    f"Context:\n{LONG[301 * n : 301 * n + 900]}\n\nQuestion: where is boat {n}?",
+                    model="gpt-4o",
+                )
+                for n in range(4)
+            )
+        ),
+        [],
+    ),
+    Case(
+        "passages behind the rules of a raw prompt, some of them found again",
+        bare(
+            *(
+                raw(
+                    f"{RULES}\n\n{NOTES[n % 3] * 9}\n{NOTES[(n + 1) % 3] * 9}\n\nQuestion: where is boat {n}?"
+                )
+                for n in range(4)
+            )
+        ),
+        [],
+    ),
+    Case(
+        "short tasks under a short text",
+        bare(
+            *(chat("Translate into Danish.", f"Sentence {n} of {31 * n}.", model="gpt-4o") for n in range(6))
+        ),
+        [],
+    ),
 ]

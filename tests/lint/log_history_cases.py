@@ -363,4 +363,25 @@ CASES = [
         ),
         [],
     ),
+    Case(
+        "the server keeps the history",
+        session(
+            {"model": "gpt-5-mini", "instructions": RULES, "input": [said("user", "Hi")]},
+            {
+                "model": "gpt-5-mini",
+                "instructions": RULES,
+                "previous_response_id": "r1",
+                "input": [said("user", "Tea?")],
+            },
+        ),
+        [],
+    ),
+    Case(
+        "a line end that was trimmed from a short message",
+        session(chat(RULES, "Hi\n"), chat(RULES, "Hi", "Hello.", "Tea?")),
+        [],
+    ),
+    Case(
+        "the last answer is begun for the model", session(chat(RULES, "Hi"), chat(RULES, "Hi", "Sure, ")), []
+    ),
 ]

@@ -3,6 +3,8 @@
 What it does: finds requests of one session, or of one chat that goes on, with another ``prompt_cache_key`` (OpenAI),
 ``cache_salt`` (vLLM) or ``extra_key`` (SGLang).
 
+It also finds Anthropic's marks whose ``ttl`` changed, since each of the two has an entry of its own.
+
 Why it costs: the key decides which machine, or which part of the cache, a request is sent to. With a new one nothing
 is found there.
 

@@ -33,15 +33,23 @@ KINDS = ("counter",)
 
 _COUNTER = (
     r"\b\d[\d,.]* (?:tokens?|credits|requests|messages|turns|steps|calls|seconds|minutes) (?:left|remaining|used|so far)\b",
-    r"\b(?:turn|step|iteration|attempt|request|message) (?:#|no\.? ?|number )?\d+ (?:of|/) \d+\b",
+    r"\b(?:turn|step|iteration|attempt|request|message) (?:#|no\.? ?|number )?\d+(?: of |\s?/\s?)\d+\b",
+    r"\b(?:token (?:usage|budget|count)|tokens? (?:left|remaining|used)|(?:remaining|left) tokens?) ?[:=] ?\d[\d,.]*",
     r"\b(?:request|message|turn|call) #\d+\b",
 )
 TRIGGERS = _COUNTER
 _ANY = lazily("|".join(_COUNTER), re.IGNORECASE)
 
 
+_SERIES = 20
+
+
 def literals(text: str, around: Around) -> Iterator[Found]:
     """Running numbers in the first lines of a text."""
-    for match in _ANY.finditer(text):
+    found = list(_ANY.finditer(text))
+    for match in found:
+        # "Step 1 of 3", "Step 2 of 3": the parts of an instruction, and no counter.
+        if sum(other[0][:4].lower() == match[0][:4].lower() for other in found[:_SERIES]) > 1:
+            continue
         if around.line_number(match.start()) < 5 and not around.is_example(*match.span()):
             yield Found(*match.span(), confidence="medium")

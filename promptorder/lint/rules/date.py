@@ -36,8 +36,11 @@ TIP = "Put the date after the static part; a date alone changes once a day."
 
 _MONTH = (
     r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|f[eé]vrier|mar(?:ch|s|zo)?|m[aä]rz|apr(?:il)?|avril|abril|may|mai|mayo|june?|juni|juin|"
-    r"junio|july?|juli|juillet|julio|aug(?:ust)?|ao[uû]t|agosto|sep(?:t(?:ember|embre|iembre)?)?|oct(?:ober|obre|ubre)?|oktober|"
-    r"nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[eé]cembre|diciembre)\\.?"
+    r"junio|july?|juli|juillet|julio|aug(?:ust(?:us)?)?|ao[uû]t|agosto|sep(?:t(?:ember|embre|iembre)?)?|oct(?:ober|obre|ubre)?|oktober|"
+    r"nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember|embro)?|d[eé]cembre|diciembre|janvier|enero|febrero|gennaio|febbraio|aprile|"
+    r"maggio|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|januari|"
+    r"februari|maart|mei|stycznia|lutego|marca|kwietnia|maja|czerwca|lipca|sierpnia|września|października|listopada|grudnia|"
+    r"января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря)\.?"
 )
 _DATES = (
     r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b",
@@ -57,6 +60,8 @@ def literals(text: str, around: Around) -> Iterator[Found]:
     for match in _ANY.finditer(text):
         start, end = match.span()
         if _TIME_FOLLOWS.match(text[end : end + 12]) or around.is_example(start, end):
+            continue
+        if around.is_long_ago(match[0]):
             continue
         points = around.score(start, end, precise=False)
         if _ON.search(text[max(0, start - 6) : start]) and around.line_number(start) == 0:

@@ -1,10 +1,10 @@
 """The working folder, git state or machine stands in front of static text.
 
-What it does: finds lines that describe the surroundings of a program (folder, branch, changed files, host), placeholders with
-such names, and code that asks for them.
+What it does: finds lines that describe the surroundings of a program (folder, branch, changed files, host), placeholders
+with such names, and code that asks for them.
 
-Why it costs: the state differs between checkouts and machines and changes with every edit, and all that stands behind it is
-read again then. In agents that is the tool list and the whole rule book.
+Why it costs: the state differs between checkouts and machines and changes with every edit, and all that stands behind it
+is read again then. In agents that is the tool list and the whole rule book.
 
 Example::
 
@@ -33,9 +33,15 @@ WORTH = 40
 TIP = "Put folder, branch and machine after the static rules, or in the first user message."
 KINDS = ("environment",)
 
-_PATH = r"(?:/(?:home|users|var|tmp|opt|srv|mnt|workspace|root|usr|data|private)/|~/|[a-z]:\\\\)[^\s,;)\"'`]+"
-_FOLDER = rf"\b(?:cwd|pwd|(?:working|current|home|project|base|root) (?:dir(?:ectory)?|folder|path)|folder|directory|workspace|repo(?:sitory)?(?: root)?|project root)\b[^\n/~\\\\]{{0,24}}{_PATH}"
-_GIT = r"\b(?:git )?(?:branch|HEAD|commit)\b ?(?:is|:|=)? ?[\w.-]+/[\w./-]+|\b(?:branch|git status)\s?[:=]\s?\S+|\b\d+ (?:files? )?(?:dirty|untracked|modified|staged|uncommitted)\b|\b\d+ files? (?:changed|dirty|modified)"
+_PATH = r"(?:/(?:home|users|var|tmp|opt|srv|mnt|workspace|root|usr|data|private)/|~/|[a-z]:\\)[^\s,;)\"'`]+"
+_FOLDER = (
+    r"\b(?:cwd|pwd|(?:working|current|home|project|base|root) (?:dir(?:ectory)?|folder|path)|folder|directory|workspace|"
+    rf"repo(?:sitory)?(?: root)?|project root)\b[^\n/~\\]{{0,24}}{_PATH}"
+)
+_GIT = (
+    r"\b(?:git )?(?:branch|HEAD|commit)\b ?(?:is|:|=)? ?[\w.-]+/[\w./-]+|\b(?:branch|git status)\s?[:=]\s?\S+"
+    r"|\b\d+ (?:files? )?(?:dirty|untracked|modified|staged|uncommitted)\b|\b\d+ files? (?:changed|dirty|modified)"
+)
 _MACHINE = (
     r"^[ \t*-]*(?:host(?:name)?|machine|platform|os(?: version)?|kernel|shell|node name)\s?[:=]\s?[\w.-]+"
 )

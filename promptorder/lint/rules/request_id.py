@@ -33,10 +33,16 @@ KINDS = ("request-id",)
 
 _UUID = r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
 _ULID = r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"
-_PREFIXED = r"\b(?:req|request|sess|session|run|trace|span|msg|conv|thread|chat|call|txn|evt|job|corr|inv)[_-][A-Za-z0-9]*\d[A-Za-z0-9]{5,}\b"
+_PREFIXED = (
+    r"\b(?:req|request|sess|session|run|trace|span|msg|conv|thread|chat|call|txn|evt|job|corr|inv)"
+    r"[_-][A-Za-z0-9]*\d[A-Za-z0-9]{5,}\b"
+)
 _NAMED = (
-    r"\b(?:nonce|cache[- ]?bust(?:er|ing)?|salt|request|session|trace|span|run|correlation|conversation|build|checksum|hash|"
-    r"digest|etag|commit|sha)(?:[ _-]?(?:id|key|hash|nonce|no\.?|number))?\s{0,2}[:=#]?\s{0,2}[\"'`(\[]?[0-9a-f]{8,64}\b"
+    r"\b(?:nonce|cache[- ]?bust(?:er|ing)?|salt|request|session|trace|span|run|correlation|conversation|build)"
+    r"(?:[ _-]?(?:id|key|hash|nonce|no\.?|number))?\s{0,2}[:=#]?\s{0,2}[\"'`(\[]?[0-9a-f]{8,64}\b"
+    r"|\b(?:checksum|hash|digest|etag|commit|sha)(?:[ _-]?(?:id|no\.?))?\s{0,2}[:=]\s{0,2}[\"'`(\[]?[0-9a-f]{8,64}\b"
+    r"|\btraceparent\s{0,2}[:=]\s{0,2}00-[0-9a-f]{32}-[0-9a-f]{16}"
+    r"|^x-[a-z-]*(?:header|nonce|trace|request|session)[a-z-]*:[^\n]{0,120}?\b[a-z]{2,12}=[0-9a-f]{5,64}\b"
 )
 TRIGGERS = (_UUID, _ULID, _PREFIXED, _NAMED)
 _ANY = lazily(
@@ -46,7 +52,7 @@ _CUE = lazily(
     r"(?:request|req|session|trace|span|run|nonce|conversation|thread|correlation|invocation|\bid|x-[a-z-]+|tag|ref)\b[^\n]{0,24}$",
     re.IGNORECASE,
 )
-_HEX = lazily(r"[0-9a-f]{8,64}$", re.IGNORECASE)
+_HEX = lazily(r"[0-9a-f]{5,64}$", re.IGNORECASE)
 _SESSION = lazily(r"session|sess|conversation|thread|chat|folder|dir|path|/", re.IGNORECASE)
 
 

@@ -1,10 +1,12 @@
 """A chat template renders past turns in another way than they were cached.
 
-What it does: finds loops over messages that treat a turn differently once a newer one has come: reasoning that is kept only behind the
-last user message or cut out at ``</think>``, tools or dates that are written with the last message, a window of the newest messages.
+What it does: finds loops over messages that treat a turn differently once a newer one has come: reasoning that is kept
+only behind the last user message or cut out at ``</think>``, tools or dates that are written with the last message, a
+window of the newest messages.
 
-Why it costs: a server reuses the longest start that a prompt shares with what it has in its cache. There the earlier turns stand as
-they were first read and written; if they are rendered in another way now, all from the first such turn on is read again.
+Why it costs: a server reuses the longest start that a prompt shares with what it has in its cache. There the earlier turns
+stand as they were first read and written; if they are rendered in another way now, all from the first such turn on is
+read again.
 
 Example::
 
@@ -14,8 +16,8 @@ Example::
     {{ message.content }}
     {%- endif %}
 
-Use instead: render each turn alike for as long as it is in the history (some templates have a switch such as ``preserve_thinking``), and
-drop old reasoning in large steps, when the history is compacted anyway.
+Use instead: render each turn alike for as long as it is in the history (some templates have a switch such as
+``preserve_thinking``), and drop old reasoning in large steps, when the history is compacted anyway.
 
 When it is fine to ignore: the model was trained without earlier reasoning and answers worse with it, or chats have one turn.
 """

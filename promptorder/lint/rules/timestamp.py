@@ -38,6 +38,7 @@ TIP = "Put the clock after the static part, or round it to the day."
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATED = (
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ,]{1,2}\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\b)?",
+    r"\b\d{8}T\d{4}(?:\d{2})?Z?\b",
     r"\d{1,2}[-/.]\d{1,2}[-/.]\d{4}[ ,]{1,2}\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]m\b)?",
     rf"\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}},? (?:at )?\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?: ?[ap]m\b)?",
     rf"\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH},? \d{{4}},? (?:at )?\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?: ?[ap]m\b)?",
@@ -63,9 +64,15 @@ _ANY = lazily(
 )
 _EPOCH_CUE = lazily(r"(?:epoch|unix|time|timestamp|\bts|\bat|now)\W{1,4}$", re.IGNORECASE)
 _RANGE = lazily(r"^\s*(?:-|–|to|until|bis|and|à|a|~)\s*\d{1,2}[:.]\d{2}", re.IGNORECASE)
-_END_OF_RANGE = lazily(
-    r"\d{1,2}[:.]\d{2}(?: ?[ap]m)?\s*(?:-|–|to|until|bis|and|à|a|~)\s*$", re.IGNORECASE
+_END_OF_RANGE = lazily(r"\d{1,2}[:.]\d{2}(?: ?[ap]m)?\s*(?:-|–|to|until|bis|and|à|a|~)\s*$", re.IGNORECASE)
+
+
+_LASTS = lazily(
+    r"(?:\b(?:timeout|ttl|lasts?|takes?|within|under|at (?:most|least)|up to|duration|delay|every|\w+ing time"
+    r"|(?:response|run|lead|wait) time|time ?zone|zone|offset|dauer|durée|duración)\b\W{0,3}(?:\w+\W{1,2}){0,3}|(?:utc|gmt) ?[-+−±])$",
+    re.IGNORECASE,
 )
+"""Words in front of a length of time, or of an offset between zones."""
 
 
 def literals(text: str, around: Around) -> Iterator[Found]:
@@ -83,8 +90,11 @@ def literals(text: str, around: Around) -> Iterator[Found]:
             _RANGE.match(text[end : end + 16])
             or _END_OF_RANGE.search(before)
             or around.is_example(start, end)
+            or (group.startswith("d") and around.is_long_ago(match[0]))
         ):
             continue  # opening hours, a slot
         precise = group.startswith("d") or match[0].count(":") == 2
+        if not group.startswith("d") and _LASTS.search(before.rsplit("\n", 1)[-1]):
+            continue
         if around.score(start, end, precise=precise) >= (2 if precise else 3):
             yield Found(start, end)
