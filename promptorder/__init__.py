@@ -7,6 +7,8 @@ Names load when they are first used, so ``import promptorder`` costs next to not
     result = promptorder.compare("report.pdf", questions="questions.txt")
     print(result.fastest, result.layout("static-first").reused_fraction)
 
+    frame = promptorder.load_runs(["run.json"])  # pandas, one row a measured call
+
     for finding in promptorder.lint("prompts").findings:
         print(finding.path, finding.line, finding.message)
 """
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from promptorder._version import __version__
 
 if TYPE_CHECKING:
-    from promptorder.api import compare
+    from promptorder.api import compare, load_runs
     from promptorder.errors import PromptorderError
     from promptorder.lint_api import lint
     from promptorder.model.comparison import Comparison
@@ -27,13 +29,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "compare": "promptorder.api",
+    "load_runs": "promptorder.api",
     "Comparison": "promptorder.model.comparison",
     "Finding": "promptorder.model.lint",
     "LintResult": "promptorder.model.lint_result",
     "PromptorderError": "promptorder.errors",
 }
 
-__all__ = ["Comparison", "Finding", "LintResult", "PromptorderError", "__version__", "compare", "lint"]
+__all__ = ["Comparison", "Finding", "LintResult", "PromptorderError", "__version__", "compare", "lint", "load_runs"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
+from promptorder._version import __version__
 from promptorder.contracts import run as run_contract
 from promptorder.engines import open_engine
 from promptorder.errors import EngineError, InputError, PromptTooLongError, UsageError
@@ -30,8 +31,14 @@ from promptorder.measure.runner import Event, Sampled, run
 from promptorder.model.comparison import Comparison, Expectation
 from promptorder.model.engine import Cold, Engine, EngineOptions, TokenCount
 from promptorder.model.prompt import Prompt
+from promptorder.model.run import Run, Runs, SentPrompt
 from promptorder.model.sample import Phase, Sample
-from promptorder.store import RunFile
+from promptorder.model.source import DocumentInfo
+from promptorder.reports._runs import check_comparable
+from promptorder.store import RunFile, load_run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _CONTEXT_STEP_TOKENS = 256
 _EXACT_MARGIN_TOKENS = 32
@@ -97,7 +104,7 @@ class Comparing:
         self._file: RunFile | None = None
         self._samples: list[Sample] = []
         self._started_at = _timestamp()
-        self._result: Comparison | None = None
+        self._run: Run | None = None
 
     @property
     def engine(self) -> Engine:
@@ -108,8 +115,13 @@ class Comparing:
     @property
     def result(self) -> Comparison:
         """The finished comparison; there when ``events`` has ended."""
-        assert self._result is not None, "iterate over events first"
-        return self._result
+        return self.run.comparison
+
+    @property
+    def run(self) -> Run:
+        """The finished run, with all that a report needs; there when ``events`` has ended."""
+        assert self._run is not None, "iterate over events first"
+        return self._run
 
     @property
     def saved_to(self) -> Path | None:
@@ -173,16 +185,18 @@ class Comparing:
                 self._file.append(event.sample)
                 self._samples.append(event.sample)
             yield event
-        self._result = self._conclude()
-        self._file.finish(
-            run_contract.to_json(
-                self._result,
-                self._samples,
-                self._file.abandoned,
-                machine=_machine(),
-                prompts=self._prompts(),
-            )
+        self._run = Run(
+            comparison=self._conclude(),
+            samples=tuple(self._samples),
+            abandoned=tuple(self._file.abandoned),
+            prompts=self._prompts(),
+            machine=_machine(),
+            templates={layout.name: self.plan.template_sha256(layout) for layout in self.plan.layouts},
+            command=_command(self.settings, self.engine.info.name, self.engine.info.model),
+            tool_version=__version__,
+            path=str(self.settings.out) if self.settings.out else None,
         )
+        self._file.finish(run_contract.to_json(self._run))
 
     def close(self) -> None:
         """Leave the model as it was found, and free everything; safe to call twice."""
@@ -246,7 +260,7 @@ class Comparing:
             started_at=self._started_at,
             engine=self.engine.info,
             options=self._options(),
-            document=self.plan.document,
+            document=DocumentInfo.of(self.plan.document),
             questions=tuple(question.text for question in self.plan.questions),
             layouts=analysis.layouts,
             fastest=analysis.fastest,
@@ -277,18 +291,18 @@ class Comparing:
             "num_predict": self.settings.num_predict,
         }
 
-    def _prompts(self) -> list[dict[str, Any]]:
+    def _prompts(self) -> tuple[SentPrompt, ...]:
         sent = {(s.layout, s.question): s.prompt_sha256 for s in self._samples if s.question}
-        return [
-            {
-                "layout": layout,
-                "question": question,
-                "sha256": sha256,
-                "expected_prompt_tokens": self.expected[layout][question - 1].prompt_tokens,
-                "expected_reused_tokens": self.expected[layout][question - 1].shared_tokens,
-            }
+        return tuple(
+            SentPrompt(
+                layout=layout,
+                question=question,
+                sha256=sha256,
+                expected_prompt_tokens=self.expected[layout][question - 1].prompt_tokens,
+                expected_reused_tokens=self.expected[layout][question - 1].shared_tokens,
+            )
             for (layout, question), sha256 in sent.items()
-        ]
+        )
 
 
 def compare(document: str | Path, *, questions: str | Path, **settings: Any) -> Comparison:
@@ -304,6 +318,27 @@ def compare(document: str | Path, *, questions: str | Path, **settings: Any) -> 
         for _ in comparing.events():
             pass
         return comparing.result
+
+
+def load_runs(paths: str | Path | Iterable[str | Path]) -> pd.DataFrame:
+    """Run files as one tidy data frame: a row for each measured call, units in the columns' names.
+
+    What is unknown is missing, never 0. Any runs may stand together. Raises InputError for a file that
+    is no finished run.
+    """
+    from promptorder.reports._frame import frame
+
+    each = [paths] if isinstance(paths, str | Path) else paths
+    return frame([load_run(Path(path)) for path in each])
+
+
+def load_comparable(
+    paths: Iterable[str | Path], *, per_day: int | None = None, prices: Mapping[str, str] | None = None
+) -> Runs:
+    """Run files for one report. Raises InputError for what is none, UsageError for runs that must not be compared."""
+    runs = tuple(load_run(Path(path)) for path in paths)
+    check_comparable(runs)
+    return Runs(runs, per_day, prices or {})
 
 
 def find_layout(name: str) -> Layout:
@@ -351,6 +386,31 @@ def _text_or_file(value: str) -> str:
         raise InputError(
             f"cannot read the rules in {value}", hint="give a UTF-8 text file, or the text itself"
         ) from error
+
+
+def _command(settings: CompareSettings, engine: str, model: str) -> tuple[str, ...]:
+    """The command line of a run, with the engine and model that were found and without what is secret."""
+    words = ["promptorder", "compare", settings.document, "--questions", settings.questions]
+    words += ["--engine", engine, "--model", settings.model or model]
+    default = CompareSettings("", "")
+    if settings.host:
+        words += ["--host", _without_user(settings.host)]
+    if settings.allow_remote:
+        words.append("--allow-remote")
+    for name in settings.layouts:
+        words += ["--layout", name]
+    for key in ("rules", "pages", "repeats", "num_ctx", "num_predict", "seed", "clock_gap_s", "cold", "timeout_s"):
+        value = getattr(settings, key)
+        if value != getattr(default, key):
+            words += [f"--{key.removesuffix('_s').replace('_', '-')}", str(value)]
+    return tuple(words)
+
+
+def _without_user(host: str) -> str:
+    """A host without the name and password that its URL may hold."""
+    scheme, slashes, rest = host.rpartition("//")
+    place, slash, path = rest.partition("/")
+    return scheme + slashes + place.rpartition("@")[2] + slash + path
 
 
 def _round_up(tokens: int) -> int:

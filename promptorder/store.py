@@ -7,6 +7,7 @@ line a sample. At the end they become ``RUN.json`` in one step and the partial f
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import json
 import os
@@ -16,8 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from promptorder.contracts import run as run_contract
 from promptorder.contracts.run import PARTIAL_SCHEMA, sample_from_json, sample_to_json
 from promptorder.errors import InputError, OutputError, UsageError
+from promptorder.model.run import Run
 from promptorder.model.sample import Sample
 
 
@@ -180,6 +183,67 @@ class RunFile:
                 f"another promptorder writes {self.partial} just now",
                 hint="wait for it, or choose another --out",
             ) from error
+
+
+def load_run(path: Path) -> Run:
+    """Read a finished run; raises InputError for what is none, with what to do about it."""
+    try:
+        data = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        partial = path.with_name(f"{path.name}.partial")
+        if partial.is_file():
+            raise _unfinished(partial) from None
+        raise InputError(
+            f"no such run file: {path}", hint="measure one: promptorder compare ... --out RUN.json"
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}", hint="name a run file") from error
+    except (ValueError, RecursionError) as error:
+        if _is_partial(path):
+            raise _unfinished(path) from None
+        raise InputError(
+            f"{path} is not a run file: it is not JSON", hint="name what `promptorder compare --out` wrote"
+        ) from error
+    if isinstance(data, dict) and data.get("schema") == PARTIAL_SCHEMA:
+        raise _unfinished(path)  # nothing but its header
+    try:
+        run = run_contract.from_json(data if isinstance(data, dict) else {})
+    except InputError as error:
+        raise InputError(f"cannot read {path}: {error}", hint=error.hint) from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(
+            f"{path} is damaged: {error}", hint="take another copy of it, or measure again"
+        ) from error
+    return dataclasses.replace(run, path=str(path))
+
+
+def check_writable(path: Path) -> None:
+    """Find out that a file can be written, without changing it; raises OutputError."""
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder", hint="name a file in it")
+    if path.exists() and not path.is_file():
+        return  # a pipe or a device
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        os.close(handle)
+        Path(temporary).unlink()
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def _is_partial(path: Path) -> bool:
+    with contextlib.suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
+        start = file.readline(1000)
+        return bool(start.strip()) and _is_half_header([start[:40]])
+    return False
+
+
+def _unfinished(path: Path) -> InputError:
+    finished = str(path).removesuffix(".partial")
+    return InputError(
+        f"{path} is a run that is not finished",
+        hint=f"finish it: repeat its command with --out {finished} --resume, then report {finished}",
+    )
 
 
 def write_atomically(path: Path, text: str) -> None:

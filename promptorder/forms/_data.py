@@ -49,7 +49,9 @@ _USER = frozenset(
     "prompt template prompttemplate user userprompt usermessage usertemplate userprompttemplate human humanmessage "
     "humantemplate userquery".split()
 )
-_WEAK = frozenset(("template", "user", "human", "prefix", "suffix", "text", "content", "message", "developer"))
+_WEAK = frozenset(
+    ("template", "user", "human", "prefix", "suffix", "text", "content", "message", "developer")
+)
 _MESSAGES = frozenset(
     "messages chat conversation promptmessages prompttemplate chatmessages prompt template chatprompt values messagevalues".split()
 )

@@ -62,7 +62,9 @@ _STORES = re.compile(
     r"milvus|notes|docs|corpus|library|search|embed",
     re.IGNORECASE,
 )
-_TIME_OPTION = re.compile(r"\b(?:hour|minute|second|timeStyle|fractionalSecondDigits|dayPeriod)\b|TIME_|DATETIME_")
+_TIME_OPTION = re.compile(
+    r"\b(?:hour|minute|second|timeStyle|fractionalSecondDigits|dayPeriod)\b|TIME_|DATETIME_"
+)
 _DAY_OPTION = re.compile(r"\b(?:day|weekday|dateStyle)\b|DATE_")
 _MONTH_OPTION = re.compile(r"\b(?:month|year|era)\b")
 _QUOTED = re.compile(r"\[[^\]]*\]|'[^']*'")
@@ -133,7 +135,15 @@ def of_moment(method: str, arguments: str, changes: str) -> str:
         return pattern(arguments)
     if method in ("slice", "substring", "substr"):
         end = re.search(r"0\s*,\s*(\d+)", arguments)
-        return changes if end is None else "fixed" if int(end[1]) < 8 else "day" if int(end[1]) <= 10 else changes
+        return (
+            changes
+            if end is None
+            else "fixed"
+            if int(end[1]) < 8
+            else "day"
+            if int(end[1]) <= 10
+            else changes
+        )
     if method in ("startOf", "setHours", "setUTCHours"):
         is_day = method != "startOf" or re.search(r"day|week|month|year", arguments)
         return "day" if is_day else changes

@@ -1,4 +1,4 @@
-"""Calls in a JavaScript program: helpers of the same file, methods of texts, lists and dates, and well-known packages."""
+"""Methods of texts, lists, dates and templates in a JavaScript program."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ import re
 from typing import TYPE_CHECKING
 
 from promptorder.forms import _js_calls as calls
-from promptorder.forms._js_eval import Evaluator
+from promptorder.forms._js_fill import Filling
 from promptorder.forms._js_scopes import Env
-from promptorder.forms._js_source import Code, unwrapped
-from promptorder.forms._js_values import Closure, JsValue, constant, moved, plain
-from promptorder.forms._python_sinks import message_class
-from promptorder.forms._python_templates import fill, has_placeholders, replace
-from promptorder.forms._python_values import Items, Star, Table, Template, Text, is_volatile, pieces_of, volatile_in
-from promptorder.lint._names import kind_of_name, words
-from promptorder.model.lint import STATIC, VARIABLE, Segment
+from promptorder.forms._js_values import Closure, JsValue, plain
+from promptorder.forms._python_values import (
+    Items,
+    Star,
+    Table,
+    Template,
+    Text,
+    pieces_of,
+    volatile_in,
+)
+from promptorder.model.lint import Segment
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
 
 _SAME_TEXT = frozenset(
     "trim trimStart trimEnd toString toUpperCase toLowerCase normalize valueOf padStart padEnd dedent toWellFormed".split()
@@ -25,235 +30,11 @@ _SAME_TEXT = frozenset(
 _SAME_LIST = frozenset(
     "filter slice reverse flat toReversed splice values keys then catch finally toArray toSorted sort".split()
 )
-_WRAPPERS = frozenset((
-    "String", "dedent", "outdent", "stripIndent", "stripIndents", "oneLine", "JSON.stringify", "String.raw", "Promise.resolve",
-    "Object.freeze", "Array.from", "Set", "Array.of", "codeBlock", "endent", "ts", "Promise.all", "Number", "Math.floor", "Math.round",
-    "Math.ceil", "Math.trunc", "Math.abs", "BigInt", "encodeURIComponent", "structuredClone", "Object.values", "useMemo", "memoize",
-))  # fmt: skip
-_TAGS_OF_OTHERS = frozenset(("sql", "gql", "css", "html", "graphql", "styled", "svg", "keyframes", "Prisma.sql", "xml"))
-_TEMPLATES = re.compile(
-    r"(?:^|\.)(?:\w*PromptTemplate|ChatPromptTemplate|PromptTemplate)\.(?:fromTemplate|fromMessages|fromPromptMessages)$"
-)
-_TEMPLATE_CLASS = re.compile(r"^\w*PromptTemplate$")
-_FILLERS = re.compile(
-    r"fill|render|format|interpolate|template|populate|substitute|inject|apply|compile|replace|build|sprintf|hydrate",
-    re.IGNORECASE,
-)
-_WRITES = re.compile(r"format|date|time|stamp|string|iso|pretty|human|display|local", re.IGNORECASE)
-_VERBS = frozenset("get load fetch format build make create render compute read find generate the to as use resolve with".split())
-_SHUFFLED = re.compile(r"Math\.random")
-_SEEDED = re.compile(r"seed|rng|mulberry|deterministic", re.IGNORECASE)
-_SIMPLE_REGEX = re.compile(r"^/(.*)/[a-z]*$", re.DOTALL)
+SHUFFLED = re.compile(r"Math\.random")
 
 
-class Program(Evaluator):
-    """Expressions with their calls; ``filled`` are the places of the placeholders of which the file shows the value."""
-
-    def __init__(self, code: Code) -> None:
-        super().__init__(code)
-        self.filled: set[int] = set()
-
-    def call(self, node: Node, env: Env) -> JsValue:
-        """The value of a call."""
-        called = node.child_by_field_name("function") or node.child_by_field_name("constructor")
-        listed = node.child_by_field_name("arguments")
-        if called is None:
-            return self.unknown(node, "")
-        called = unwrapped(called)
-        if listed is not None and listed.type == "template_string":
-            if self.code.source(called) in _TAGS_OF_OTHERS:
-                return self._other(node, env)
-            if self.code.source(called) == "$" and re.search("git|ls|pwd", self.code.source(listed)):
-                return self.made(node, calls.ENVIRONMENT, "checkout", env)
-            return self.value(listed, env)
-        nodes = [n for n in listed.named_children if n.type != "comment"] if listed is not None else []
-        result = self._known(node, called, nodes, env)
-        if isinstance(result, Segment) and result.role == "import":
-            return result
-        return moved(result, self.code.place(node)) if result is not None else self._unknown_call(node, called, nodes, env)
-
-    def _known(self, node: Node, called: Node, nodes: list[Node], env: Env) -> JsValue:
-        name = self.code.source(called).replace("?.", ".") if called.end_byte - called.start_byte < 80 else ""
-        if called.type in ("arrow_function", "function_expression"):
-            return self.inline(Closure(called, env), [self.item(n, env) for n in nodes], node)
-        target = called.child_by_field_name("object") if called.type == "member_expression" else None
-        closure = self._closure(called, target, env)
-        if closure is not None:
-            return self._of_helper(closure, name, nodes, node, env)
-        judged = self._judged(name, called, nodes, node, env)
-        if judged is not None:
-            return judged
-        made = self._constructed(name, nodes, node, env)
-        if made is not None:
-            return made
-        if name == "require" and nodes:
-            return Segment("", 0, 0, "import", VARIABLE, f"{constant(self.value(nodes[0], env))}:default", "fixed")
-        if name in _WRAPPERS and nodes:
-            return self._wrapped(name, nodes, env)
-        if target is not None:
-            method = called.child_by_field_name("property")
-            return self._method(self.code.source(method) if method is not None else "", target, nodes, node, env)
-        return None
-
-    def _closure(self, called: Node, target: Node | None, env: Env) -> Closure | None:
-        if called.type == "identifier":
-            found = self.named(self.code.source(called), called, env)
-        elif target is not None:
-            key = called.child_by_field_name("property")
-            if key is None:
-                return None
-            found = None
-            if target.type == "this" and env.owner is not None:
-                steps = self.scopes.of_class(env.owner).get(self.code.source(key), ())
-                found = next((self._step(s, self.scopes.environment(s.node), None) for s in steps if s.node), None)
-            elif target.type == "identifier":
-                found = self._of_object(target, self.code.source(key), env)
-        else:
-            found = None
-        return found if isinstance(found, Closure) else None
-
-    def _of_object(self, target: Node, key: str, env: Env) -> JsValue:
-        """A function that is a property of an object of the file."""
-        where: Env | None = env
-        name = self.code.source(target)
-        while where is not None and name not in where.table:
-            where = where.parent
-        for step in where.table[name] if where is not None else ():
-            value = unwrapped(step.node) if step.node is not None and step.op == "=" else None
-            for child in value.named_children if value is not None and value.type == "object" else ():
-                found = child.child_by_field_name("key") or child.child_by_field_name("name")
-                if found is None or self.code.source(found) != key:
-                    continue
-                function = child if child.type == "method_definition" else child.child_by_field_name("value")
-                if function is not None and where is not None:
-                    return Closure(function, where) if child.type == "method_definition" else self.value(function, where)
-        return None
-
-    def _of_helper(self, closure: Closure, name: str, nodes: list[Node], node: Node, env: Env) -> JsValue:
-        arguments = [self.item(n, env) for n in nodes]
-        result = self.inline(closure, arguments, node)
-        source = self.code.source(closure.node)
-        if volatile_in(plain(result)) is None and _SHUFFLED.search(source):
-            if re.search("shuffle|sample|pick|random|choose|rand", name, re.IGNORECASE) and not _SEEDED.search(source):
-                return self.made(node, calls.RANDOM, "request", env)
-        if result is None or (isinstance(result, Segment) and not result.kind and not kind_of_name(result.name)):
-            return self._unknown_call(node, None, nodes, env, name) if name else result
-        return result
-
-    # --- what is known by its name --------------------------------------------------------------------------
-
-    def _judged(self, name: str, called: Node, nodes: list[Node], node: Node, env: Env) -> JsValue:
-        imported = self.named(name.partition(".")[0], called, env)
-        module = ""
-        if isinstance(imported, Segment) and imported.role == "import":
-            module, _, original = imported.name.rpartition(":")
-            if original != "default" and "." not in name:
-                name = original if original not in ("v1", "v4", "v7") or "uuid" in module else name
-        elif imported is not None and "." not in name:
-            return None
-        source = "".join(self.code.source(n)[:200] + ", " for n in nodes)
-        command = calls.of_command(name, source)
-        if command is not None:
-            return self.made(node, *command, env)
-        judged = calls.of_call(name, module)
-        if judged is None:
-            if name.rpartition(".")[2] in ("format", "formatInTimeZone", "formatISO", "lightFormat") and nodes:
-                return self._formatted(name, nodes, env)
-            return None
-        kind, changes = judged
-        if kind == calls.CLOCK and nodes and name in ("Date", "dayjs", "moment", "DateTime.fromJSDate"):
-            return self._moment(nodes[0], env)
-        if kind == calls.RANDOM and _SEEDED.search(source + name):
-            return self._wrapped("String", nodes, env) if nodes else self._other(node, env)
-        return self.made(node, kind, changes, env, name)
-
-    def _moment(self, argument: Node, env: Env) -> JsValue:
-        """A date that was made of something: a clock if that is one."""
-        value = plain(self.value(argument, env))
-        found = volatile_in(value)
-        if found is not None:
-            return found
-        if isinstance(value, Segment):
-            return value
-        return Segment("", *self.code.place(argument), "prompt", VARIABLE, "", "fixed")
-
-    def _formatted(self, name: str, nodes: list[Node], env: Env) -> JsValue:
-        """``format(new Date(), "yyyy-MM-dd")``."""
-        found = volatile_in(plain(self.value(nodes[0], env)))
-        if found is None or found.kind != calls.CLOCK:
-            return None
-        pattern = next((self.code.source(n) for n in nodes[1:] if n.type in ("string", "template_string")), "")
-        if name.endswith("InTimeZone") and nodes[2:]:
-            pattern = self.code.source(nodes[2])
-        return _changing(found, calls.pattern(pattern) if found.changes == "request" else found.changes)
-
-    def _constructed(self, name: str, nodes: list[Node], node: Node, env: Env) -> JsValue:
-        """Messages and templates of libraries."""
-        role = message_class(name.rpartition(".")[2])
-        if name.rpartition(".")[2] == "MessagesPlaceholder" and nodes:
-            key = constant(self.value(nodes[0], env)) or "history"
-            return Segment(key, *self.code.place(node), "history", VARIABLE, key)
-        if role and nodes and not name.endswith("Template"):
-            content = plain(self.value(nodes[0], env))
-            if isinstance(content, Table):
-                content = content.get("content")
-            said = self._text(role, node)
-            return Table((("role", said), ("content", content)))
-        if _TEMPLATES.search(name) and nodes:
-            inner = plain(self.value(nodes[0], env))
-            opened = self._opened(inner, self._syntax(nodes[1:]))
-            owner = message_class(name.partition(".")[0])
-            if owner:
-                return Table((("role", self._text(owner, node)), ("content", opened)))
-            return Template(opened, "unseen")
-        if _TEMPLATE_CLASS.match(name) and nodes:
-            options = self.value(nodes[0], env)
-            if isinstance(options, Table) and options.get("template") is not None:
-                syntax = "double" if constant(options.get("templateFormat")) == "mustache" else "unseen"
-                return Template(self._opened(options.get("template"), syntax), "unseen")
-        return None
-
-    def _text(self, text: str, node: Node) -> Text:
-        return Text((Segment(text, *self.code.place(node), "prompt", STATIC, "", "fixed"),))
-
-    def _syntax(self, nodes: list[Node]) -> str:
-        return "double" if any("mustache" in self.code.source(n) for n in nodes) else "unseen"
-
-    def _opened(self, value: JsValue, syntax: str) -> Text | Items | Table | Segment | None:
-        """A template's placeholders as variables."""
-        if isinstance(value, Text):
-            return Text(fill(value.pieces, syntax, self.variable))
-        if isinstance(value, Items):
-            return Items(tuple(self._opened(item, syntax) for item in value.items))
-        if isinstance(value, Table):
-            return Table(tuple((key, self._opened(item, syntax)) for key, item in value.pairs))
-        if isinstance(value, Template):
-            return self._opened(value.value, syntax)
-        return value if isinstance(value, Segment) else None
-
-    def variable(self, name: str, place: tuple[int, int]) -> tuple[Segment, ...]:
-        """A placeholder that nobody fills in here: only its name tells."""
-        from promptorder.forms._placeholders import judge
-
-        source = self.code.text[slice(*place)]
-        kind, changes = judge(name) if source.startswith("{{") else ("", "")
-        if not kind and not kind_of_name(name):
-            kind = "fixed"
-        return (Segment(source, *place, "prompt", VARIABLE, name, kind, changes),)
-
-    def _wrapped(self, name: str, nodes: list[Node], env: Env) -> JsValue:
-        value = self.value(nodes[0], env)
-        if isinstance(value, Closure) and name in ("useMemo", "memoize"):
-            return self.inline(value, [], nodes[0])
-        if name == "Array.from" and len(nodes) > 1:
-            callback = self.value(nodes[1], env)
-            if isinstance(callback, Closure):
-                return self.inline(callback, [], nodes[1])
-        if name == "Object.values" and isinstance(value, Table):
-            return Items(tuple(item for _, item in value.pairs))
-        return value
-
-    # --- methods --------------------------------------------------------------------------------------------
+class Methods(Filling):
+    """Expressions with methods of values that are known."""
 
     def _method(self, method: str, target: Node, nodes: list[Node], node: Node, env: Env) -> JsValue:
         receiver_name = self.code.source(target)[-60:]
@@ -263,7 +44,10 @@ class Program(Evaluator):
             if nodes and found is None:
                 return None
             clock = found or self.made(node, calls.CLOCK, "request", env)
-            return _changing(clock, calls.options(self.code.source(target)) if clock.changes == "request" else clock.changes)
+            return changing(
+                clock,
+                calls.options(self.code.source(target)) if clock.changes == "request" else clock.changes,
+            )
         if method in ("entries", "keys", "values") and receiver_name == "Object" and nodes:
             return self._entries(method, nodes[0], env)
         if method == "fromEntries" and nodes:
@@ -287,24 +71,29 @@ class Program(Evaluator):
             return self._filled(receiver.value, nodes, env) if nodes else receiver
         if method in _SAME_TEXT or (method in _SAME_LIST and isinstance(receiver, Items)):
             return receiver
-        if method in ("slice", "filter", "at", "toString", "substring", "toFixed", "then", "get") and receiver is not None:
+        if (
+            method in ("slice", "filter", "at", "toString", "substring", "toFixed", "then", "get")
+            and receiver is not None
+        ):
             return receiver
         if method == "repeat":
             return receiver
-        if isinstance(receiver, Segment) and (receiver.kind == "fixed" or method.startswith("to") or method == "format"):
+        if isinstance(receiver, Segment) and (
+            receiver.kind == "fixed" or method.startswith("to") or method == "format"
+        ):
             return receiver
         return volatile_in(plain(receiver))
 
     def _of_clock(self, clock: Segment, method: str, arguments: str) -> JsValue:
         if method == "split":
-            return Items((_changing(clock, "day" if clock.changes == "request" else clock.changes), clock))
+            return Items((changing(clock, "day" if clock.changes == "request" else clock.changes), clock))
         if clock.changes != "request":
             if clock.changes == "process" or calls.of_moment(method, arguments, "request") != "fixed":
                 return clock
-        return _changing(clock, calls.of_moment(method, arguments, clock.changes))
+        return changing(clock, calls.of_moment(method, arguments, clock.changes))
 
     def _sorted(self, receiver: JsValue, arguments: str, node: Node, env: Env) -> JsValue:
-        if _SHUFFLED.search(arguments):
+        if SHUFFLED.search(arguments):
             return self.made(node, calls.RANDOM, "request", env)
         found = volatile_in(plain(receiver))
         if found is not None and found.kind == calls.UNORDERED:
@@ -323,7 +112,15 @@ class Program(Evaluator):
     def _concatenated(self, receiver: JsValue, nodes: list[Node], env: Env) -> JsValue:
         more = self.items(nodes, env)
         if isinstance(receiver, Items):
-            flat = [x for item in more.items for x in (item.items if isinstance(item, Items) else (Star(item) if isinstance(item, Segment) else item,))]
+            flat = [
+                x
+                for item in more.items
+                for x in (
+                    item.items
+                    if isinstance(item, Items)
+                    else (Star(item) if isinstance(item, Segment) else item,)
+                )
+            ]
             return Items((*receiver.items, *flat))
         if isinstance(receiver, Segment) and any(isinstance(item, Items | Table) for item in more.items):
             return Items((Star(receiver), *more.items))
@@ -346,7 +143,9 @@ class Program(Evaluator):
         if isinstance(receiver, Items) and method.endswith("ap"):
             if not isinstance(callback, Closure):
                 return receiver
-            return Items(tuple(plain(self._applied(callback, item, nodes[0])) for item in receiver.items[:100]))
+            return Items(
+                tuple(plain(self._applied(callback, item, nodes[0])) for item in receiver.items[:100])
+            )
         if isinstance(callback, Closure) and method == "map" and isinstance(receiver, Segment):
             made = self.inline(callback, [receiver], nodes[0])
             if isinstance(made, Table) and made.get("role") is not None:
@@ -359,108 +158,9 @@ class Program(Evaluator):
         result = self.inline(callback, [item.value if isinstance(item, Star) else item], node)
         return result if result is not None else item
 
-    # --- templates that are filled in -----------------------------------------------------------------------
 
-    def _replaced(self, receiver: JsValue, nodes: list[Node], env: Env) -> JsValue:
-        if not isinstance(receiver, Text) or len(nodes) < 2:
-            return receiver
-        if nodes[0].type != "regex":
-            old = constant(self.value(nodes[0], env))
-            if old is None or not old:
-                return receiver
-            return Text(replace(receiver.pieces, old, lambda place: self._new(nodes[1], place, env)))
-        match = _SIMPLE_REGEX.match(self.code.source(nodes[0]))
-        pattern = match[1] if match else ""
-        if r"\w" in pattern or "[^" in pattern or ".+" in pattern or ".*" in pattern:
-            return self._filled_by(receiver, pattern, nodes[1], env)
-        name = re.sub(r"\\s[*+?]?|[\\{}$<>%()\[\]\s]", "", pattern)
-        if not re.fullmatch(r"[\w.]+", name):
-            return receiver
-        for old in (f"{{{{{name}}}}}", f"{{{{ {name} }}}}", f"${{{name}}}", f"{{{name}}}", f"%{name}%", f"[{name}]", f"<{name}>", name):
-            if any(old in piece.text for piece in receiver.pieces if piece.origin == STATIC):
-                return Text(replace(receiver.pieces, old, lambda place: self._new(nodes[1], place, env)))
-        return receiver
-
-    def _new(self, node: Node, place: tuple[int, int], env: Env) -> tuple[Segment, ...]:
-        self.filled.add(place[0])
-        value = self.value(node, env)
-        if isinstance(value, Closure):
-            value = self.inline(value, [], node)
-        # shown where the placeholder stands: that is the place to move
-        return pieces_of(plain(moved(value, place)), place)
-
-    def _filled_by(self, receiver: Text, pattern: str, callback: Node, env: Env) -> JsValue:
-        """``text.replace(/{{(\\w+)}}/g, (_, key) => values[key])``."""
-        waiting = [callback]
-        while waiting:
-            node = waiting.pop()
-            if node.type == "subscript_expression":
-                target = node.child_by_field_name("object")
-                closure = self.value(callback, env)
-                inner = closure.env if isinstance(closure, Closure) else env
-                values = self.value(target, inner) if target is not None else None
-                return self._with(receiver, values, "double" if pattern.count("{") > 1 and "{{" in pattern.replace("\\", "") else "unseen")
-            waiting.extend(node.named_children)
-        return receiver
-
-    def _filled(self, template: JsValue, nodes: list[Node], env: Env) -> JsValue:
-        """A template whose placeholders a call fills in from an object."""
-        values = self.value(nodes[0], env)
-        if not isinstance(template, Text):
-            return template
-        return self._with(template, values, "double" if has_placeholders(template.pieces, "double") else "unseen")
-
-    def _with(self, template: Text, values: JsValue, syntax: str) -> Text:
-        def lookup(name: str, place: tuple[int, int]) -> tuple[Segment, ...] | None:
-            found = values.get(name) if isinstance(values, Table) else None
-            if found is None:
-                return self.variable(name, place)
-            self.filled.add(place[0])
-            return pieces_of(plain(moved(found, place)), place)
-
-        return Text(fill(template.pieces, syntax, lookup))
-
-    # --- calls of other files -------------------------------------------------------------------------------
-
-    def _unknown_call(self, node: Node, called: Node | None, nodes: list[Node], env: Env, name: str = "") -> JsValue:
-        """A call of another file: what its arguments make of it, or what its name says."""
-        name = name or (self.code.source(called)[-80:] if called is not None else "")
-        last = name.rpartition(".")[2]
-        values = [self.value(n, env) for n in nodes[:6]]
-        if values and isinstance(values[0], Text) and _FILLERS.search(last) and len(values) > 1:
-            filled = self._call_fills(values[0], values[1])
-            if filled is not None:
-                return filled
-        for found in values:
-            # What a call makes of a whole text is another text; a lone date is written in another way.
-            if isinstance(found, Segment) and is_volatile(found) and (len(nodes) == 1 or _WRITES.search(last)):
-                if found.kind == calls.CLOCK and found.changes == "request" and _is_daily(last):
-                    found = found._replace(changes="day")
-                return moved(found, self.code.place(node))
-        said = [w for w in words(last) if w not in _VERBS]
-        spoken = "_".join(said)
-        if kind_of_name(spoken):
-            return self.unknown(node, spoken)
-        for value in values:
-            if isinstance(value, Segment) and value.origin == VARIABLE and kind_of_name(value.name) and not value.kind:
-                return moved(value, self.code.place(node))
-        return self.unknown(node, spoken)
-
-    def _call_fills(self, template: Text, values: JsValue) -> Text | None:
-        if not isinstance(values, Table):
-            return None
-        for syntax in ("double", "unseen", "dollar"):
-            if has_placeholders(template.pieces, syntax) or syntax == "dollar":
-                return self._with(template, values, syntax)
-        return None
-
-
-def _is_daily(name: str) -> bool:
-    said = frozenset(words(name))
-    return "date" in said and not said & {"time", "datetime", "iso", "timestamp"}
-
-
-def _changing(clock: Segment, changes: str) -> Segment:
+def changing(clock: Segment, changes: str) -> Segment:
+    """A time that is written less often, unless it is made less often anyway."""
     if changes == "fixed":
         return clock._replace(kind="fixed", changes="")
     if clock.changes in ("process", "session"):

@@ -23,7 +23,9 @@ CLASSES = frozenset(("class_declaration", "class", "abstract_class_declaration")
 _DEFINITIONS = frozenset((
     "function_declaration", "generator_function_declaration", "class_declaration", "abstract_class_declaration",
 ))  # fmt: skip
-_BRANCHES = frozenset(("if_statement", "switch_statement", "catch_clause", "else_clause", "switch_case", "switch_default"))
+_BRANCHES = frozenset(
+    ("if_statement", "switch_statement", "catch_clause", "else_clause", "switch_case", "switch_default")
+)
 _INTO = frozenset(
     (
         "statement_block", "for_statement", "while_statement", "do_statement", "try_statement", "finally_clause",
@@ -209,7 +211,9 @@ class _Collector:
                 self.add(self.code.source(left), Step("=", right, node.end_byte, branch=branch))
         elif node.type == "augmented_assignment_expression" and left is not None and right is not None:
             op = self.code.source(node.children[1])
-            self.add(self.code.source(left), Step("+=" if op == "+=" else "=", right, node.end_byte, branch=True))
+            self.add(
+                self.code.source(left), Step("+=" if op == "+=" else "=", right, node.end_byte, branch=True)
+            )
         elif node.type == "call_expression":
             return self._call(node, branch=branch)
         return []

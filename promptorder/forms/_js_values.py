@@ -57,4 +57,6 @@ def with_item(value: JsValue, item: JsValue, *, first: bool) -> JsValue:
     """A list with one more item."""
     items = value.items if isinstance(value, Items) else () if value is None else (Star(plain(value)),)
     new = plain(item)
+    if isinstance(new, Star) and isinstance(new.value, Items):
+        return Items((*new.value.items, *items) if first else (*items, *new.value.items))
     return Items((new, *items) if first else (*items, new))

@@ -23,6 +23,9 @@ def align(value: str, raw: str, base: int, seams: re.Pattern[str]) -> Marks:
     at = last = 0
     for match in seams.finditer(raw):
         at = _found(marks, value, at, raw[last : match.start()], base + last)
+        if at < len(value):
+            marks.append((at, base + match.start()))
+        at += match[0][-1] not in "\r\n \t"  # an escape is one character; a break may be one or none
         last = match.end()
     _found(marks, value, at, raw[last:], base + last)
     if not marks or marks[0][0]:

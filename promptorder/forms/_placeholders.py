@@ -7,6 +7,7 @@ All the syntaxes at once, because a text file does not say which program reads i
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from promptorder.lint._patterns import lazily
@@ -134,7 +135,8 @@ def _is_documentation(text: str, match: re.Match[str], quiet: list[tuple[int, in
         return True
     if _FORMULA.search(before):
         return True
-    if any(a <= start < b for a, b in quiet):
+    fence = bisect_right(quiet, (start, len(text))) - 1
+    if fence >= 0 and start < quiet[fence][1]:
         # A fence around nothing but the placeholder marks where the text begins that is filled in.
         return bool(before.strip() or after.strip())
     return not before.strip(" \t-*•|>") and _EXPLAINED.match(after) is not None

@@ -24,9 +24,13 @@ from promptorder.forms._python_values import (
 )
 from promptorder.model.lint import Segment
 
+_MOST_UNROLLED_IN_ALL = 20_000
+
 
 class Compound(Expressions):
     """Evaluates what is made of several values."""
+
+    unrolled = 0
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         if isinstance(node.op, ast.Add):
@@ -155,7 +159,8 @@ class Compound(Expressions):
         """A comprehension over a short list that is known."""
         if not isinstance(over, Items) or not 0 < len(over.items) <= MOST_UNROLLED:
             return None
-        if any(isinstance(item, Star) for item in over.items):
+        self.unrolled += len(over.items)
+        if self.unrolled > _MOST_UNROLLED_IN_ALL or any(isinstance(item, Star) for item in over.items):
             return None
         values = []
         for item in over.items:

@@ -81,7 +81,7 @@ _TAKEN = frozenset((*SYSTEM_KEYWORDS, *PROMPT_KEYWORDS, "tools", "functions"))
 
 
 class Called(NamedTuple):
-    """A call: its full name (imports resolved, ``""`` where that is a value of the file), its last part, what it is given."""
+    """A call: its full name (imports resolved; ``""`` of a value of the file), its last part, and what it is given."""
 
     node: ast.Call
     name: str

@@ -1,4 +1,7 @@
-"""Templates that the file does not fill in where we can see it: their placeholders count as variables."""
+"""Templates that the file does not fill in where we can see it, and programs that cannot be parsed.
+
+The placeholders of such templates count as variables; of a program in a newer syntax, the literals are searched.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,17 @@ import re
 from collections.abc import Iterator
 
 from promptorder.forms._python_program import Program
-from promptorder.forms._python_sinks import Candidate
-from promptorder.forms._python_templates import fill, has_placeholders
+from promptorder.forms._python_sinks import Candidate, looks_like_prompt, names_a_prompt
+from promptorder.forms._python_strings import Field, parts
+from promptorder.forms._python_templates import fill, first_name, has_placeholders
 from promptorder.lint._names import kind_of_name
-from promptorder.model.lint import STATIC, VARIABLE, Segment
+from promptorder.model.lint import COMPUTED, STATIC, VARIABLE, Prompt, Segment
 
 _TEMPLATE_NAME = re.compile(
     r"(?:prompt|template|instructions?|preamble|system|persona)s?(?:_?\w{0,12})?$", re.IGNORECASE
 )
+
+_ASSIGNED = re.compile(r"(?P<name>\w+)\s*=\s*\(?\s*(?P<prefix>[A-Za-z]{0,2})(?P<quote>\"\"\"|\'\'\')")
 
 
 def open_templates(program: Program) -> Iterator[Candidate]:
@@ -46,3 +52,28 @@ def _opened(program: Program, candidate: Candidate) -> tuple[Segment, ...]:
 
 def _is_jinja(segments: tuple[Segment, ...]) -> bool:
     return not has_placeholders(segments, "unseen") and has_placeholders(segments, "double")
+
+
+def prompts_in_literals(text: str) -> Iterator[Prompt]:
+    """Prompts in a program that cannot be parsed: the long literals that a name or their own words call one."""
+    at = 0
+    while match := _ASSIGNED.search(text, at):
+        end = text.find(match["quote"], match.end()) + len(match["quote"])
+        at = match.end()
+        if end < at:
+            return
+        found = tuple(_part(text, part) for part in parts(text, match.start("prefix"), end))
+        at = end
+        if names_a_prompt(match["name"]) or looks_like_prompt(found):
+            yield Prompt(found, match["name"])
+
+
+def _part(text: str, part: Segment | Field) -> Segment:
+    if isinstance(part, Segment):
+        return part._replace(kind="fixed")
+    from promptorder.forms._placeholders import judge
+
+    source = text[part.start : part.end]
+    kind, changes = judge(source)
+    kind = {"template-clock": "clock-call"}.get(kind, kind)
+    return Segment(source, part.start, part.end, "prompt", COMPUTED, first_name(source), kind, changes)

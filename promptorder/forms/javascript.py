@@ -18,12 +18,17 @@ NAMES = ()
 PLAIN = False
 
 _MARKS = (
-    "rompt", "PROMPT", "role:", '"role"', "'role'", "nstruction", "INSTRUCTION", "system:", "ystemMessage", "SYSTEM", "You are ",
+    "rompt", "PROMPT", "role:", '"role"', "'role'", "nstruction", "INSTRUCTION", "system:", "ystemMessage", "SYSTEM", "You are ", "You answer", "You help", "You write", "You run",
+    "Your task", "Your job", "Your role", "Act as",
     "ystem_", "fromMessages", "fromTemplate",
 )  # fmt: skip
-_CHANGES = re.compile(r"\$\{|\+|\.join|\.concat|\.replace|messages|[Tt]emplate|\{\w+\}|\.\.\.|\.push|tools|huffle")
+_CHANGES = re.compile(
+    r"\$\{|\+|\.join|\.concat|\.replace|messages|[Tt]emplate|\{\w+\}|\.\.\.|\.push|tools|huffle"
+)
 _FEWEST_CHARACTERS = 160
-_TEST = re.compile(r"[._](?:test|spec|stories|bench|e2e)\.[cm]?[jt]sx?$|(?:^|[/\\])__(?:tests|mocks)__[/\\]|\.d\.[cm]?ts$|\.min\.\w+$")
+_TEST = re.compile(
+    r"[._](?:test|spec|stories|bench|e2e)\.[cm]?[jt]sx?$|(?:^|[/\\])__(?:tests|mocks)__[/\\]|\.d\.[cm]?ts$|\.min\.\w+$"
+)
 _LONG_LINE = 400
 """Characters in an average line: a longer one was written by a bundler."""
 
@@ -48,7 +53,7 @@ def could_hold_a_prompt(source: Source) -> bool:
 
 
 def _read(source: Source) -> Iterator[Prompt]:
-    from promptorder.forms._js_methods import Program
+    from promptorder.forms._js_program import Program
     from promptorder.forms._js_sinks import Finder
     from promptorder.forms._js_source import Code
     from promptorder.forms._python_sinks import once

@@ -51,7 +51,13 @@ def _read(text: str) -> Iterator[Prompt]:
     from promptorder.forms._python_sinks import once
     from promptorder.forms._python_strings import Positions
 
-    module = _parse(text)
+    try:
+        module = _parse(text)
+    except FormError:
+        from promptorder.forms._python_raw import prompts_in_literals
+
+        yield from prompts_in_literals(text)
+        raise
     program = Program(text, Positions(text), imports_of(module))
     try:
         program.run(module)

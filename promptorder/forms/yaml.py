@@ -64,8 +64,9 @@ def documents(text: str) -> Iterator[Node]:
         position = getattr(error, "position", None)
         line = None if position is None else text.count("\n", 0, position) + 1
         raise FormError(str(getattr(error, "reason", "not YAML")), line) from None
-    except RecursionError:
-        raise FormError("nested too deeply") from None
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise FormError("a character that no encoding has", line) from None
 
 
 class _Builder:
@@ -104,7 +105,9 @@ class _Builder:
                 )
             size = self.sizes.get(id(node_or_none), 1)
             if sum(self.sizes[id(node)] for node, _, _ in self.open) + size > _MOST_NODES:
-                raise FormError("its aliases spell out to more than a million values", event.start_mark.line + 1)
+                raise FormError(
+                    "its aliases spell out to more than a million values", event.start_mark.line + 1
+                )
             self._add(node_or_none, "", size)
         return kind == "DocumentEndEvent"
 

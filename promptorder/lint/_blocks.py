@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from promptorder.forms._requests import Breakpoint, Request
 from promptorder.lint._context import Around
-from promptorder.lint.engine import estimate_tokens, stranded
+from promptorder.lint._stranded import estimate_tokens
+from promptorder.lint.engine import stranded
 from promptorder.model.lint import STATIC, Hit, Prompt
 
 _WORTH_TOKENS = 40

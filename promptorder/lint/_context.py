@@ -7,7 +7,9 @@ tells them apart is the wording around them, their precision, their place, and w
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
+from itertools import islice
 
 from promptorder.lint._patterns import lazily
 
@@ -43,6 +45,10 @@ _SHAPE = lazily(r"\d")
 _YEAR = lazily(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 FIRST_YEAR = 2020
 """Nobody filled in a date before it: there was no prompt to fill it into."""
+_LINE_WITH_TEXT = lazily(r"\S[^\n]*\n")
+_NEAR = 2000
+MOST_LINES = 100
+"""Lines are counted up to here."""
 HEAD_LINES = 5
 """A value in the first lines of a prompt is where programs put a clock or an id."""
 
@@ -66,6 +72,8 @@ class Around:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._fences: list[int] | None = None
+        self._head: list[int] | None = None
 
     def line(self, offset: int) -> str:
         """The line that holds an offset."""
@@ -74,7 +82,10 @@ class Around:
 
     def line_number(self, offset: int) -> int:
         """Lines with text before the one of ``offset``, so 0 is the first."""
-        return sum(1 for line in self.text[:offset].split("\n")[:-1] if line.strip())
+        # Whether the line is among the first ones is all that anybody asks for.
+        if self._head is None:
+            self._head = [match.end() for match in islice(_LINE_WITH_TEXT.finditer(self.text), MOST_LINES)]
+        return bisect_right(self._head, offset)
 
     def is_example(self, start: int, end: int) -> bool:
         """In code, in quotes, under a heading for examples, beside words that introduce one, or one of a series."""
@@ -85,7 +96,9 @@ class Around:
             before.count('"') % 2 and '"' in after and not _CLOCK_KEY.search(before)
         ):
             return True
-        if len(_FENCE.findall(self.text, 0, start)) % 2:
+        if self._fences is None:
+            self._fences = [match.start() for match in _FENCE.finditer(self.text)]
+        if bisect_left(self._fences, start) % 2:
             return True
         if _SHOWN.search(after) or _SHOWS.search(before) or self._is_answered(line, line_end):
             return True
@@ -127,9 +140,11 @@ class Around:
         return points
 
     def _line_bounds(self, offset: int) -> tuple[int, int]:
-        start = self.text.rfind("\n", 0, offset) + 1
-        end = self.text.find("\n", offset)
-        return start, len(self.text) if end < 0 else end
+        """The line of an offset, or of a line without end what stands near."""
+        first, last = max(0, offset - _NEAR), min(len(self.text), offset + _NEAR)
+        start = self.text.rfind("\n", first, offset)
+        end = self.text.find("\n", offset, last)
+        return first if start < 0 else start + 1, last if end < 0 else end
 
     def _heading(self, offset: int) -> str:
         """The nearest line above that looks like a heading: ``# ...``, ``...:`` or ``=== ... ===``, within 30 lines."""

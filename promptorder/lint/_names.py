@@ -78,7 +78,8 @@ _CONTENT = frozenset(
 _CONTENT_PAIRS = frozenset(
     {
         ("user", "message"), ("user", "input"), ("user", "query"), ("user", "question"), ("user", "prompt"),
-        ("user", "request"), ("customer", "message"), ("customer", "question"), ("user", "text"), ("email", "body"), ("email", "text"),
+        ("user", "request"), ("customer", "message"), ("customer", "question"), ("user", "text"), ("email", "body"),
+        ("email", "text"),
         ("last", "message"), ("human", "input"), ("latest", "message"), ("ticket", "text"), ("ticket", "body"),
         ("user", "msg"), ("search", "query"), ("user", "content"), ("current", "message"), ("new", "message"),
     }

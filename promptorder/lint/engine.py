@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from types import ModuleType
 from typing import NamedTuple
 
 from promptorder.lint._context import Around
 from promptorder.lint._names import kind_of_name
+from promptorder.lint._stranded import Behind, Stranded
 from promptorder.lint.registry import Rules
 from promptorder.model.lint import COMPUTED, STATIC, Finding, Hit, Prompt, Related, Segment, Source
 
-DOCUMENT_TOKENS = 200
-"""What a document behind a question is taken to have at least: its placeholder does not tell."""
-STATIC_PART_TOKENS = 60
-"""What an included file, or a placeholder for rules or tools, is taken to have at least."""
 _HITS_PER_RULE = 50
 """More values of one kind in one text are a table, not clocks."""
 _MESSAGES = {
@@ -58,7 +56,7 @@ def lint(
     seen = set[tuple[str, int, int, int]]()
     for prompt in prompts:
         found = list(_hits(source, prompt, rules, options))
-        covered = _covered(found)
+        covered = _Covered(prompt, found)
         for rule, hit in sorted(found, key=lambda pair: (pair[1].start, pair[0].CODE)):
             finding = _finding(source, prompt, rule, hit, covered, lines, options)
             if finding is None:
@@ -71,9 +69,10 @@ def lint(
 
 
 def _hits(source: Source, prompt: Prompt, rules: Rules, options: Options) -> Iterator[tuple[ModuleType, Hit]]:
+    has_turns = any(segment.role in ("assistant", "history") for segment in prompt.segments)
     for index, segment in enumerate(prompt.segments):
         if segment.origin == STATIC:
-            if _may_change(prompt, index):
+            if _may_change(segment, has_turns=has_turns):
                 yield from _literal_hits(segment, index, rules)
         else:
             yield from _variable_hit(segment, index, rules, options)
@@ -82,17 +81,11 @@ def _hits(source: Source, prompt: Prompt, rules: Rules, options: Options) -> Ite
             yield rule, hit
 
 
-def _may_change(prompt: Prompt, index: int) -> bool:
+def _may_change(segment: Segment, *, has_turns: bool) -> bool:
     """A value in a turn that was sent before is part of the history, and a constant of a program is baked in."""
-    segment = prompt.segments[index]
     if segment.kind == "fixed":
         return False
-    if segment.role in ("tools", "system", "prompt"):
-        return True
-    if segment.role != "user":
-        return False
-    turns = [s.role for s in prompt.segments if s.role in ("assistant", "history")]
-    return not turns
+    return segment.role in ("tools", "system", "prompt") or (segment.role == "user" and not has_turns)
 
 
 def _literal_hits(segment: Segment, index: int, rules: Rules) -> Iterator[tuple[ModuleType, Hit]]:
@@ -129,71 +122,36 @@ def _variable_hit(
     )
 
 
-def _covered(found: Sequence[tuple[ModuleType, Hit]]) -> dict[int, int]:
-    """Characters of each static segment that change themselves and so are no loss."""
-    covered: dict[int, int] = {}
-    for _, hit in found:
-        covered[hit.segment] = covered.get(hit.segment, 0) + hit.end - hit.start
-    return covered
+class _Covered:
+    """Characters of static segments that change themselves and so are no loss."""
 
+    def __init__(self, prompt: Prompt, found: Sequence[tuple[ModuleType, Hit]]) -> None:
+        sizes: dict[int, int] = {}
+        for _, hit in found:
+            if prompt.segments and prompt.segments[hit.segment].origin == STATIC:
+                sizes[hit.segment] = sizes.get(hit.segment, 0) + hit.end - hit.start
+        self._indexes = sorted(sizes)
+        self._up_to = [0, *accumulate(sizes[index] for index in self._indexes)]
 
-class Stranded(NamedTuple):
-    """What stands behind a value that changes: its size, whether a chat history is in it, where its text is."""
-
-    tokens: int
-    history: bool
-    start: int
-    end: int
+    def behind(self, segment: int) -> int:
+        """How many in all later segments."""
+        return self._up_to[-1] - self._up_to[bisect_right(self._indexes, segment)]
 
 
 def stranded(prompt: Prompt, segment: int, after: int) -> Stranded:
     """Static text behind ``after`` in a segment and in all later ones; tokens are estimated from bytes."""
-    tokens, history, start, end = 0, False, -1, -1
-    for index in range(segment, len(prompt.segments)):
-        each = prompt.segments[index]
-        if index > segment and each.role in ("history", "assistant"):
-            history = True
-        if each.origin == STATIC:
-            begin = after if index == segment else 0
-            text = each.text[begin:]
-            if not text.strip():
-                continue
-            # The last message of a chat is the new one: nobody can have read it before.
-            if index > segment and _is_new_turn(prompt, index):
-                continue
-            tokens += estimate_tokens(text)
-            lead = begin + len(text) - len(text.lstrip())
-            if start < 0:
-                start = each.place(lead)
-            end = max(end, each.place(len(each.text.rstrip()) - 1) + 1)
-        elif index > segment and kind_of_name(each.name) in ("document-first", "history"):
-            tokens += DOCUMENT_TOKENS
-            history = history or kind_of_name(each.name) == "history"
-            if start < 0:
-                start = each.start
-            end = max(end, each.end)
-        elif index > segment and "static-part" in (each.kind, each.kind or kind_of_name(each.name)):
-            tokens += STATIC_PART_TOKENS
-            if start < 0:
-                start = each.start
-            end = max(end, each.end)
-    return Stranded(tokens, history, start, end)
+    return _behind(prompt).at(segment, after)
 
 
-def _is_new_turn(prompt: Prompt, index: int) -> bool:
-    """Whether a segment belongs to the last user message of a prompt that is divided into messages."""
-    segment = prompt.segments[index]
-    # What a program says as a constant is in each turn again, so it has been read before.
-    if segment.role != "user" or segment.kind == "fixed":
-        return False
-    return all(later.role == "user" for later in prompt.segments[index:]) and any(
-        earlier.role in ("system", "assistant", "history") for earlier in prompt.segments[:index]
-    )
+def _behind(prompt: Prompt) -> Behind:
+    """The sums of a prompt, kept for as long as it is the one that is asked about."""
+    global _last_behind  # noqa: PLW0603 - a cache of one, by identity: a prompt is too large to compare
+    if _last_behind is None or _last_behind.prompt is not prompt:
+        _last_behind = Behind(prompt)
+    return _last_behind
 
 
-def estimate_tokens(text: str) -> int:
-    """About a token for four bytes of UTF-8: English has 4 to 4.5, Chinese and Japanese 3 to 4."""
-    return -(-len(text.encode("utf-8", "replace")) // 4)
+_last_behind: Behind | None = None
 
 
 def _finding(
@@ -201,16 +159,12 @@ def _finding(
     prompt: Prompt,
     rule: ModuleType,
     hit: Hit,
-    covered: dict[int, int],
+    covered: _Covered,
     lines: Lines,
     options: Options,
 ) -> Finding | None:
     lost = stranded(prompt, hit.segment, hit.after)
-    later = sum(
-        size
-        for index, size in covered.items()
-        if index > hit.segment and prompt.segments[index].origin == STATIC
-    )
+    later = covered.behind(hit.segment)
     tokens = max(0, lost.tokens - later // 4) if hit.stranded_tokens is None else hit.stranded_tokens
     worth = (
         hit.worth
@@ -252,7 +206,7 @@ def _finding(
         severity=options.severities.get(code)
         or options.severities.get(name)
         or hit.severity
-        or rule.SEVERITY,
+        or _severity(rule, changes),
         confidence=hit.confidence,
         changes=changes,
         occurrences=hit.occurrences,
@@ -262,6 +216,12 @@ def _finding(
         fingerprint=fingerprint(code, prompt.name, lines.text_of(line), column),
         line_text=lines.text_of(line),
     )
+
+
+def _severity(rule: ModuleType, changes: str) -> str:
+    """What changes once a day is read again once a day: never an error."""
+    severity: str = rule.SEVERITY
+    return "warning" if changes == "day" and severity == "error" else severity
 
 
 def _loss(tokens: int, history: bool) -> str:

@@ -184,13 +184,14 @@ def _verdict(valid: Sequence[SampleResult], *, attempted: bool) -> Verdict:
 def _document_share(result: SampleResult) -> Estimate:
     """Share of the document's tokens that was reused: what lies in front of it does not count."""
     tokens, due = result.reused_tokens, result.expected
-    if due is None:
+    if due is None or due.before_document_tokens is None or not due.document_tokens:
         return _fraction(result)
     if tokens.value is None or tokens.low is None or tokens.high is None:
         return UNKNOWN
+    before, document = due.before_document_tokens, due.document_tokens
 
     def share(reused: float) -> float:
-        return min(1.0, max(0.0, (reused - due.before_document_tokens) / due.document_tokens))
+        return min(1.0, max(0.0, (reused - before) / document))
 
     return Estimate(share(tokens.value), share(tokens.low), share(tokens.high), tokens.method)
 

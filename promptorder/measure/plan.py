@@ -93,6 +93,11 @@ class Plan:
         ]
         return hashlib.sha256(json.dumps(data, ensure_ascii=False).encode("utf-8")).hexdigest()
 
+    def template_sha256(self, layout: Layout) -> str:
+        """The same for two layouts exactly if they make the same prompts of the same document and questions."""
+        data = [layout.system, layout.user, self.rules]
+        return hashlib.sha256(json.dumps(data, ensure_ascii=False).encode("utf-8")).hexdigest()
+
     def _nonce(self, block: Block) -> str:
         # One for a block, the same in all its questions: it must make the first call cold and no other.
         if self.cold != "nonce":

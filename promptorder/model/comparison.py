@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from promptorder.model.engine import EngineInfo
 from promptorder.model.sample import Sample
-from promptorder.model.source import SourceText
+from promptorder.model.source import DocumentInfo
 
 Method = Literal["counted", "logged", "inferred", "unknown"]
 
@@ -41,14 +41,15 @@ class Expectation:
     """What the prompts themselves allow, before anything is measured; tokens.
 
     ``prompt`` is the whole prompt, ``shared`` the longest start that it has in common with an earlier
-    prompt of its block, ``before_document`` and ``document`` say where the document stands.
+    prompt of its block, ``before_document`` and ``document`` say where the document stands (None in files of
+    versions that did not keep it).
     ``exact`` is whether the model's tokenizer counted the whole prompt.
     """
 
     prompt_tokens: int
     shared_tokens: int
-    before_document_tokens: int
-    document_tokens: int
+    before_document_tokens: int | None
+    document_tokens: int | None
     exact: bool
 
 
@@ -112,7 +113,7 @@ class Comparison:
     started_at: str
     engine: EngineInfo
     options: Mapping[str, Any]
-    document: SourceText
+    document: DocumentInfo
     questions: tuple[str, ...]
     layouts: tuple[LayoutResult, ...]
     fastest: str | None

@@ -25,6 +25,22 @@ class SourceText:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What results and run files tell of a document: all but its text."""
+
+    path: str
+    form: str | None
+    sha256: str
+    characters: int
+    pages: tuple[tuple[int, int], ...] | None = None
+
+    @classmethod
+    def of(cls, document: SourceText) -> DocumentInfo:
+        """The facts of a document."""
+        return cls(document.path, document.form, document.sha256, len(document.text), document.pages)
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One question; ``expected`` is an answer to look for in the reply, where the file gives one."""
 

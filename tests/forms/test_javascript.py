@@ -20,9 +20,7 @@ MARK = re.compile(r"@([a-z-]+)@")
 
 def expected(code: str) -> tuple[str, list[tuple[int, str]]]:
     """The code without its marks, and what they say."""
-    lines = [
-        (number, name) for number, line in enumerate(code.split("\n"), 1) for name in MARK.findall(line)
-    ]
+    lines = [(number, name) for number, line in enumerate(code.split("\n"), 1) for name in MARK.findall(line)]
     return MARK.sub("", code), lines
 
 
@@ -38,7 +36,9 @@ CHANGING = {
     "through a variable": (
         "export function makeInstructions() {\n  const at = new Date().toISOString();\n  const head = `At ${at}`;\n"
         "  return `@clock-call@${head}\\n${RULES}`;\n}"
-    ).replace("@clock-call@${head}", "${head}").replace("`At ${at}`", "`At @clock-call@${at}`"),
+    )
+    .replace("@clock-call@${head}", "${head}")
+    .replace("`At ${at}`", "`At @clock-call@${at}`"),
     "through a helper": (
         "const stamp = () => new Date().toLocaleTimeString();\n"
         "export const systemPrompt = () => `Clock @clock-call@${stamp()}\\n${RULES}`;"
@@ -250,7 +250,9 @@ def test_how_often_it_changes() -> None:
         "const made = new Date();\nexport const SYSTEM_PROMPT = `At ${made}. ${RULES}`;\n"
         "export const systemPrompt = () => `On ${new Date().toDateString()}. ${RULES}`;\n"
     )
-    changing = [s.changes for p in prompts(code, "javascript", "a.ts") for s in p.segments if s.kind == "clock-call"]
+    changing = [
+        s.changes for p in prompts(code, "javascript", "a.ts") for s in p.segments if s.kind == "clock-call"
+    ]
     assert changing == ["process", "day"]
 
 
@@ -282,7 +284,9 @@ def test_constants_that_double_end() -> None:
     prompts("\n".join([*lines, "export const systemPrompt = a59;"]), "javascript", "a.js")
 
 
-@pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("[", "]"), ("`${", "}`"), ("f(", ")"), ("{a: ", "}")])
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("(", ")"), ("[", "]"), ("`${", "}`"), ("f(", ")"), ("{a: ", "}")]
+)
 def test_deep_nesting_is_bounded(opening: str, closing: str) -> None:
     text = HEAD + "const systemPrompt = " + opening * 5000 + "1" + closing * 5000 + ";\n"
     try:

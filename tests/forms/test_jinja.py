@@ -240,7 +240,8 @@ KEEPING = {
     ),
     "begin of the reply": (
         LOOP
-        + "<|{{ m.role }}|>{{ m.content }}{%- if loop.last and add_generation_prompt %}<|assistant|>{%- endif %}{%- endfor %}"
+        + "<|{{ m.role }}|>{{ m.content }}"
+        + "{%- if loop.last and add_generation_prompt %}<|assistant|>{%- endif %}{%- endfor %}"
     ),
     "end of turn but for the last": LOOP
     + "{{ m.content }}{%- if not loop.last %}<|end|>{%- endif %}{%- endfor %}",
@@ -254,7 +255,8 @@ KEEPING = {
     "without the system message": "{% for m in messages[1:] %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
     "last argument of a call": (
         LOOP
-        + "{{ m.content }}{% for call in m.tool_calls %}{{ call.name }}{% if not loop.last %}, {% endif %}{% endfor %}{%- endfor %}"
+        + "{{ m.content }}{% for call in m.tool_calls %}{{ call.name }}"
+        + "{% if not loop.last %}, {% endif %}{% endfor %}{%- endfor %}"
     ),
     "searched from the end": (
         "{% for m in messages[::-1] %}{% if m.role == 'user' %}{% set ns.i = loop.index0 %}{% endif %}{% endfor %}"

@@ -8,7 +8,8 @@ from linted import RULES, found, prompts
 FILLED = {
     "{question}": "question", "{ question }": "question", "{{question}}": "question", "{{ question }}": "question",
     "{{{question}}}": "question", "${question}": "question", "$question": "question", "%(question)s": "question",
-    "<%= question %>": "question", "<%- question -%>": "question", "{{$question}}": "question", "{{#sys.query#}}": "sys.query",
+    "<%= question %>": "question", "<%- question -%>": "question", "{{$question}}": "question",
+    "{{#sys.query#}}": "sys.query",
     "{user.name}": "user.name", "{user[name]}": "user[name]", "{price:.2f}": "price", "{name!r}": "name",
     "{{ $json.chatInput }}": "json.chatInput", "{{ user | upper }}": "user", "{{end_date}}": "end_date", "{{iffy}}": "iffy",
 }  # fmt: skip

@@ -44,7 +44,8 @@ CASES = {
     ),
     "history": (
         HEAD
-        + "system:\nIt is {{ now() }}.\n{% for item in history %}\n{{item.role}}:\n{{item.content}}\n{% endfor %}\nuser:\n{{question}}",
+        + "system:\nIt is {{ now() }}.\n{% for item in history %}\n{{item.role}}:\n{{item.content}}\n{% endfor %}\n"
+        + "user:\n{{question}}",
         [(2, "template-clock")],
     ),
     "question before rules": (

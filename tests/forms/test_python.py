@@ -623,6 +623,42 @@ FINE = {
         def cold_prompt(words):
             return f"{uuid.uuid4()} Tell a tale of these words: {' '.join(words)}"
         """,
+    "a text that is signed": """
+        def publish(message, message_id):
+            timestamp = datetime.utcnow().isoformat()
+            text = f"Message\\n{message}\\nId\\n{message_id}\\nTimestamp\\n{timestamp}\\n" + "Type: notification. " * 20
+            return {"role": "publisher", "text": sign(text)}
+        """,
+    "how alike two sets are": """
+        def judge_prompt(a, b):
+            alike = len(set(a) & set(b)) / max(1, len(set(a) | set(b)))
+            return f"Overlap {alike:.2f}.\\n{RULES}"
+        """,
+    "examples in a loop": """
+        def ask(client, example_messages, q):
+            messages = []
+            for one in example_messages:
+                messages.append({"role": one["role"], "content": one["content"]})
+            messages.append({"role": "user", "content": q})
+            return client.chat(messages=[{"role": "system", "content": "Be brief."}, *messages])
+        """,
+    "the prompt of a configuration": """
+        def build_prompt(config):
+            return f"{config.prompt}\\n{config.system_prompt}\\n{RULES}"
+        """,
+    "messages that are sorted by role": """
+        def split(messages):
+            system_message = ""
+            for message in messages:
+                if message["role"] == "system":
+                    system_message += message["content"]
+            return {"system": system_message, "messages": messages, "model": "m"}
+        """,
+    "pictures beside the text": """
+        def turn(observations, images):
+            return [{"role": "user", "content": [{"type": "image", "image": i} for i in images]},
+                    {"role": "user", "content": [{"type": "text", "text": f"Observed: {RULES}"}]}]
+        """,
     "a chat format that a server fills in": '''
         QWEN_TEMPLATE = """{% for message in messages %}<|im_start|>{{ message.role }}
         {{ message.content }}<|im_end|>{% endfor %}You are a helpful assistant, and all of this is a long enough text to be

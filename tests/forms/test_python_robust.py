@@ -8,14 +8,13 @@ from textwrap import dedent
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_python import BAD, FINE, HEAD, RULES
 
 from promptorder.forms import FormError, python
 from promptorder.forms._python_strings import Field, parts
 from promptorder.lint.engine import lint
 from promptorder.lint.registry import Rules
-from promptorder.model.lint import Prompt, Segment, Source
-
-from test_python import BAD, FINE, HEAD, RULES
+from promptorder.model.lint import Finding, Prompt, Segment, Source
 
 PROGRAMS = [HEAD + RULES + dedent(p) for p in [case[0] for case in BAD.values()] + list(FINE.values())]
 
@@ -48,8 +47,23 @@ def test_line_ends_move_nothing(text: str) -> None:
 
 def test_a_line_that_is_no_python_is_named() -> None:
     with pytest.raises(FormError) as caught:
-        read('prompt = "You are a warden."\n' * 20 + "def prompt(:\n")
+        read('prompt = "You are a warden {x}."\n' * 20 + "def prompt(:\n")
     assert caught.value.line == 21
+
+
+def test_a_program_in_a_newer_syntax_is_still_searched() -> None:
+    text = (
+        HEAD
+        + 'SYSTEM_PROMPT = f"""It is {datetime.now()}.\n'
+        + "Be brief and kind to all. " * 20
+        + '"""\nlazy import os\n'
+    )
+    found = []
+    with pytest.raises(FormError) as caught:
+        for prompt in python.prompts(Source("p.py", "python", text)):
+            found.extend(lint(Source("p.py", "python", text), [prompt], Rules()))
+    assert caught.value.line == 5
+    assert [(f.name, f.line) for f in found] == [("clock-call", 3)]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +81,11 @@ def test_a_line_that_is_no_python_is_named() -> None:
         "prompt = ['You are a {x}']\n" + "prompt = [prompt, prompt]\n" * 200,
         "prompt = {'role': 'You are a {x}'}\n" + "prompt = {'a': prompt, 'b': prompt}\n" * 200,
         "prompt = 'You are {x}'\n" + "prompt = f'{prompt}{prompt}'\n" * 200,
-        "def prompt(x):\n    return prompt(x) + 'You are {x}' + other(x)\ndef other(x): return prompt(x)\n" * 40,
-        "\n".join(f"def p{i}(x): return p{i + 1}(x) + p{i + 1}(x) + 'You are a prompt {{x}}'" for i in range(60)),
+        "def prompt(x):\n    return prompt(x) + 'You are {x}' + other(x)\ndef other(x): return prompt(x)\n"
+        * 40,
+        "\n".join(
+            f"def p{i}(x): return p{i + 1}(x) + p{i + 1}(x) + 'You are a prompt {{x}}'" for i in range(60)
+        ),
         "prompt = ''\nif a: prompt = 'You are {x}'\n" + "elif b: prompt = f'You are {y}'\n" * 4000,
         "prompt = [[[[(a, b, c, 'You are {x}') for a in L] for b in L] for c in L] for d in L]\n".replace(
             "L", str(list(range(60)))

@@ -59,7 +59,9 @@ NAMES = {
         search_query email_body customer_message latest_message last_message human_input
         current_message sys.query $json.chatInput task chat_input user_prompt new_message
     """,
-    "document-first": "document article transcript paper letter essay report contract page document_text article_text file_content",
+    "document-first": """
+        document article transcript paper letter essay report contract page document_text article_text file_content
+    """,
     "history": """
         history chat_history chatHistory messages conversation conversation_history dialogue dialog
         turns message_history agent_scratchpad scratchpad previous_messages past_messages

@@ -12,7 +12,8 @@ Example::
     - branch: fix/glaze-order (3 files changed)
     # How to work (2,000 tokens)
 
-Use instead: begin with what is the same everywhere, and end the system text, or the first user message, with the surroundings.
+Use instead: begin with what is the same everywhere, and end the system text, or the first user message, with the
+surroundings.
 
 When it is fine to ignore: the prompt is only ever used on one machine and in one folder, and holds no git state.
 """

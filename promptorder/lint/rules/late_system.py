@@ -39,7 +39,7 @@ def check(prompt: Prompt, source: Source) -> Iterator[Hit]:
         return
     yield from logged(prompt, "late-system")
     from promptorder.forms._requests import OPENAI, Request, late_systems
-    from promptorder.lint.engine import estimate_tokens
+    from promptorder.lint._stranded import estimate_tokens
 
     request = prompt.request
     if not isinstance(request, Request):

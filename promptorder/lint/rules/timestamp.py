@@ -69,10 +69,12 @@ _END_OF_RANGE = lazily(r"\d{1,2}[:.]\d{2}(?: ?[ap]m)?\s*(?:-|–|to|until|bis|an
 
 _LASTS = lazily(
     r"(?:\b(?:timeout|ttl|lasts?|takes?|within|under|at (?:most|least)|up to|duration|delay|every|\w+ing time"
-    r"|(?:response|run|lead|wait) time|time ?zone|zone|offset|dauer|durée|duración)\b\W{0,3}(?:\w+\W{1,2}){0,3}|(?:utc|gmt) ?[-+−±])$",
+    r"|(?:response|run|lead|wait) time|time ?zone|zone|offset|dauer|durée|duración)\b"
+    r"\W{0,3}(?:\w+\W{1,2}){0,3}|(?:utc|gmt) ?[-+−±])$",
     re.IGNORECASE,
 )
 """Words in front of a length of time, or of an offset between zones."""
+_NOW = lazily(r"\b(?:now|current|clock|today)", re.IGNORECASE)
 
 
 def literals(text: str, around: Around) -> Iterator[Found]:
@@ -94,7 +96,11 @@ def literals(text: str, around: Around) -> Iterator[Found]:
         ):
             continue  # opening hours, a slot
         precise = group.startswith("d") or match[0].count(":") == 2
-        if not group.startswith("d") and _LASTS.search(before.rsplit("\n", 1)[-1]):
+        if not group.startswith("d") and _is_length(before.rsplit("\n", 1)[-1]):
             continue
         if around.score(start, end, precise=precise) >= (2 if precise else 3):
             yield Found(start, end)
+
+
+def _is_length(before: str) -> bool:
+    return _LASTS.search(before) is not None and _NOW.search(before) is None
