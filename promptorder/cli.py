@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import click
 
@@ -121,6 +121,16 @@ def run(arguments: Sequence[str]) -> int:
             color,
         )
     return result if isinstance(result, int) else 0
+
+
+def leave(code: int) -> NoReturn:
+    """End the process, all output written."""
+    if "promptorder.commands.lint" in sys.modules and sys.gettrace() is None:
+        # A hook calls lint for every commit. It leaves nothing behind that would need the interpreter taken down
+        # in order, and that alone would take as long as all of its own work.
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _invoke(arguments: list[str]) -> object:

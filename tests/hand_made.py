@@ -17,7 +17,7 @@ from promptorder.model.comparison import (
 )
 from promptorder.model.engine import EngineInfo
 from promptorder.model.sample import Phase, Reply, Sample
-from promptorder.model.source import SourceText
+from promptorder.model.source import DocumentInfo
 
 AT = "2026-11-30T14:03:27.000Z"
 
@@ -96,7 +96,7 @@ def comparison(
             "repeats": 1,
             "num_ctx": 8192,
         },
-        document=SourceText(path, "pdf", "a" * 64, "The text.", pages=((1, 2), (5, 5)), page_count=6),
+        document=DocumentInfo(path, "pdf", "a" * 64, 9, pages=((1, 2), (5, 5))),
         questions=("How many?", "Since when?", answer),
         layouts=(
             LayoutResult(

@@ -41,9 +41,9 @@ Cut = Callable[[Leaf, str], Iterator[Segment]]
 """From a string and the role it is sent with to its segments."""
 
 _SYSTEM = frozenset(
-    "system systemprompt systemmessage systeminstruction systeminstructions systemtemplate systemcontent systemtext sysprompt "
-    "instructions instruction custominstructions preprompt preamble persona backstory developer developermessage "
-    "systemprompttemplate systempromptsuffix agentprompt".split()
+    "system systemprompt systemmessage systeminstruction systeminstructions systemtemplate systemcontent "
+    "systemtext sysprompt instructions instruction custominstructions preprompt preamble persona backstory "
+    "developer developermessage systemprompttemplate systempromptsuffix agentprompt".split()
 )
 _USER = frozenset(
     "prompt template prompttemplate user userprompt usermessage usertemplate userprompttemplate human humanmessage "
@@ -53,7 +53,8 @@ _WEAK = frozenset(
     ("template", "user", "human", "prefix", "suffix", "text", "content", "message", "developer")
 )
 _MESSAGES = frozenset(
-    "messages chat conversation promptmessages prompttemplate chatmessages prompt template chatprompt values messagevalues".split()
+    "messages chat conversation promptmessages prompttemplate chatmessages prompt template chatprompt values "
+    "messagevalues".split()
 )
 _OWN = frozenset("prompt prompts instruction instructions".split())
 _OWN_LAST = frozenset(
@@ -61,12 +62,12 @@ _OWN_LAST = frozenset(
 )
 _PROMPTS = frozenset(("prompts", "prompt", "prompttemplates", "templates", "systemprompts"))
 _ASIDE = frozenset(
-    "examples example fewshot fewshots fewshotexamples demos demonstrations tests test testdata testcases evaluators assert asserts "
-    "fixtures expected metadata meta changelog history description descriptions comment comments notes name title version "
-    "created author tags model id hooks dataset".split()
+    "examples example fewshot fewshots fewshotexamples demos demonstrations tests test testdata testcases "
+    "evaluators assert asserts fixtures expected metadata meta changelog history description descriptions "
+    "comment comments notes name title version created author tags model id hooks dataset".split()
 )
 _EVIDENCE = frozenset(
-    "inputvariables templateformat executionsettings type model models temperature maxtokens provider".split()
+    "inputvariables templateformat executionsettings model models temperature maxtokens provider".split()
 )
 _ROLES = {
     "system": "system", "developer": "system", "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant",
@@ -76,7 +77,7 @@ _CONTENT = ("content", "text", "value", "message", "prompt", "template", "parts"
 _ENOUGH = 120
 """Characters: shorter text under a key that says little is a label."""
 _TOO_DEEP = 64
-_TOOLED = re.compile(r"\s")
+_SPACE = re.compile(r"\s")
 
 
 class _Part(NamedTuple):
@@ -103,7 +104,7 @@ class _Search:
             return
         self.seen.add(id(node))
         if isinstance(node, Leaf):
-            if inside and len(node.value) >= _ENOUGH and _TOOLED.search(node.value):
+            if inside and len(node.value) >= _ENOUGH and _SPACE.search(node.value):
                 yield self._prompt([_Part(0, "prompt", key, node)], path)
         elif isinstance(node, Sequence):
             if _is_messages(node, key):
@@ -165,7 +166,7 @@ def _parts(node: Mapping, *, inside: bool) -> list[_Part]:
     if "role" in keys and keys & set(_CONTENT):
         return []
     found: list[_Part] = []
-    sure = bool(keys & _EVIDENCE) or inside
+    sure = bool(keys & _EVIDENCE) or inside or any(name == "_type" for name, _ in node.pairs)
     for name, child in node.pairs:
         key = _plain(name)
         if isinstance(child, Sequence) and key in _MESSAGES and _is_messages(child, name):

@@ -14,28 +14,40 @@ _FOLDER: Judged = (ENVIRONMENT, "checkout")
 _MACHINE: Judged = (ENVIRONMENT, "machine")
 _FIXED: Judged = ("fixed", "")
 
+
+def _each(names: str, judged: Judged) -> dict[str, Judged]:
+    return dict.fromkeys(names.split(), judged)
+
+
 _FULL: dict[str, Judged] = {
-    "Date": _NOW, "Date.now": _NOW, "performance.now": _NOW, "process.hrtime": _NOW, "process.hrtime.bigint": _NOW,
-    "process.uptime": _NOW, "DateTime.now": _NOW, "DateTime.local": _NOW, "DateTime.utc": _NOW, "dayjs": _NOW, "moment": _NOW,
-    "dayjs.utc": _NOW, "moment.utc": _NOW, "dayjs.tz": _NOW, "Temporal.Now.instant": _NOW, "Temporal.Now.zonedDateTimeISO": _NOW,
-    "Temporal.Now.plainDateTimeISO": _NOW, "Temporal.Now.plainTimeISO": _NOW, "Temporal.Now.plainDateISO": (CLOCK, "day"),
-    "DateTime.now.toISODate": (CLOCK, "day"), "Clock.now": _NOW,
-    "Math.random": _DRAWN, "crypto.randomUUID": _DRAWN, "uuid": _DRAWN, "uuidv4": _DRAWN, "uuidv1": _DRAWN, "uuidv7": _DRAWN,
-    "uuid.v4": _DRAWN, "uuid.v1": _DRAWN, "uuid.v7": _DRAWN, "v4": _DRAWN, "v7": _DRAWN, "cuid": _DRAWN, "createId": _DRAWN,
-    "ulid": _DRAWN, "nanoid": _DRAWN, "generateId": _DRAWN, "randomUUID": _DRAWN, "randomBytes": _DRAWN, "randomInt": _DRAWN,
-    "crypto.getRandomValues": _DRAWN, "shortid": _DRAWN, "shortid.generate": _DRAWN, "Bun.randomUUIDv7": _DRAWN,
-    "process.cwd": _FOLDER, "Deno.cwd": _FOLDER, "cwd": _FOLDER,
-    "os.hostname": _MACHINE, "os.userInfo": _MACHINE, "os.homedir": _MACHINE, "os.networkInterfaces": _MACHINE,
-    "hostname": _MACHINE, "homedir": _MACHINE, "userInfo": _MACHINE, "Deno.hostname": _MACHINE, "os.tmpdir": _MACHINE,
-    "os.loadavg": (ENVIRONMENT, "request"), "os.freemem": (ENVIRONMENT, "request"), "os.uptime": (ENVIRONMENT, "request"),
-    "process.memoryUsage": (ENVIRONMENT, "request"),
-}  # fmt: skip
+    **_each(
+        "Date Date.now performance.now process.hrtime process.hrtime.bigint process.uptime DateTime.now "
+        "DateTime.local DateTime.utc dayjs moment dayjs.utc moment.utc dayjs.tz Temporal.Now.instant "
+        "Temporal.Now.zonedDateTimeISO Temporal.Now.plainTimeISO Temporal.Now.plainDateTimeISO",
+        _NOW,
+    ),
+    "Temporal.Now.plainDateISO": (CLOCK, "day"),
+    **_each(
+        "Math.random crypto.randomUUID uuid uuidv4 uuidv1 uuidv7 uuid.v4 uuid.v1 uuid.v7 v4 v7 cuid createId ulid "
+        "nanoid generateId randomUUID randomBytes randomInt crypto.getRandomValues shortid shortid.generate "
+        "Bun.randomUUIDv7",
+        _DRAWN,
+    ),
+    **_each("process.cwd Deno.cwd cwd", _FOLDER),
+    **_each(
+        "os.hostname os.userInfo os.homedir os.networkInterfaces hostname homedir userInfo Deno.hostname os.tmpdir",
+        _MACHINE,
+    ),
+    **_each("os.loadavg os.freemem os.uptime process.memoryUsage", (ENVIRONMENT, "request")),
+}
 _LAST: dict[str, Judged] = {
-    "randomUUID": _DRAWN, "randomBytes": _DRAWN, "randomInt": _DRAWN, "shuffle": _DRAWN, "sampleSize": _DRAWN, "sample": _DRAWN,
-    "shuffled": _DRAWN, "arrayShuffle": _DRAWN, "shuffleArray": _DRAWN, "knuthShuffle": _DRAWN, "nanoid": _DRAWN, "uuidv4": _DRAWN,
-    "readdirSync": (UNORDERED, "checkout"), "readdir": (UNORDERED, "checkout"), "readDirSync": (UNORDERED, "checkout"),
-    "globSync": (UNORDERED, "checkout"), "globby": (UNORDERED, "checkout"), "globbySync": (UNORDERED, "checkout"),
-}  # fmt: skip
+    **_each(
+        "randomUUID randomBytes randomInt shuffle sampleSize sample shuffled arrayShuffle shuffleArray "
+        "knuthShuffle nanoid uuidv4",
+        _DRAWN,
+    ),
+    **_each("readdirSync readdir readDirSync globSync globby globbySync", (UNORDERED, "checkout")),
+}
 _ATTRIBUTES: dict[str, Judged] = {
     "process.platform": ("machine-part", "machine"), "process.arch": ("machine-part", "machine"),
     "process.version": ("machine-part", "machine"), "process.pid": (ENVIRONMENT, "process"), "os.EOL": _FIXED,
@@ -53,8 +65,9 @@ _SHELL = frozenset(
 _GIT = re.compile(r"git|pwd|\bls\b|\bdir\b|hostname|uname|whoami|tree|find ", re.IGNORECASE)
 _DATE_COMMAND = re.compile(r"^['\"`]date\b")
 _SEARCHES = frozenset(
-    "similaritySearch similaritySearchWithScore maxMarginalRelevanceSearch getRelevantDocuments retrieve retrieveContext "
-    "hybridSearch vectorSearch semanticSearch searchMemories searchMemory getMemories recall recallMemories nearText".split()
+    "similaritySearch similaritySearchWithScore maxMarginalRelevanceSearch getRelevantDocuments retrieve "
+    "retrieveContext hybridSearch vectorSearch semanticSearch searchMemories searchMemory getMemories recall "
+    "recallMemories nearText".split()
 )
 _MAY_SEARCH = frozenset("search query lookup find invoke get match similar".split())
 _STORES = re.compile(
@@ -72,14 +85,14 @@ _TIME_TOKEN = re.compile(r"[HhmsSkKTtpfFxX]|LT|LLL")
 _DAY_TOKEN = re.compile(r"[dDEecoiP]|L")
 _LITERAL = re.compile(r"""^\s*(["'`])(.*?)\1""", re.DOTALL)
 
-_DAILY = frozenset((
-    "toDateString", "toLocaleDateString", "getDate", "getDay", "getUTCDate", "getUTCDay", "toISODate", "toPlainDate", "date", "day",
-    "plainDateISO", "isoWeekday", "dayOfYear", "weekday",
-))  # fmt: skip
-_SELDOM = frozenset((
-    "getFullYear", "getUTCFullYear", "getMonth", "getUTCMonth", "getTimezoneOffset", "year", "month", "week", "quarter", "getYear",
-    "timeZone", "timeZoneId", "timezone",
-))  # fmt: skip
+_DAILY = frozenset(
+    "toDateString toLocaleDateString getDate getDay getUTCDate getUTCDay toISODate toPlainDate date day "
+    "plainDateISO isoWeekday dayOfYear weekday".split()
+)
+_SELDOM = frozenset(
+    "getFullYear getUTCFullYear getMonth getUTCMonth getTimezoneOffset year month week quarter getYear "
+    "timeZone timeZoneId timezone".split()
+)
 
 
 def of_call(name: str, module: str = "") -> Judged | None:

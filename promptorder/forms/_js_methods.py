@@ -87,9 +87,9 @@ class Methods(Filling):
     def _of_clock(self, clock: Segment, method: str, arguments: str) -> JsValue:
         if method == "split":
             return Items((changing(clock, "day" if clock.changes == "request" else clock.changes), clock))
-        if clock.changes != "request":
-            if clock.changes == "process" or calls.of_moment(method, arguments, "request") != "fixed":
-                return clock
+        seldom = calls.of_moment(method, arguments, "request") == "fixed"
+        if clock.changes != "request" and (clock.changes == "process" or not seldom):
+            return clock
         return changing(clock, calls.of_moment(method, arguments, clock.changes))
 
     def _sorted(self, receiver: JsValue, arguments: str, node: Node, env: Env) -> JsValue:

@@ -139,7 +139,7 @@ class Offers:
     def _send(self, node: Node, name: str, segments: tuple[Segment, ...], *, sure: bool) -> None:
         static = "".join(s.text for s in segments if s.origin == STATIC)
         history = any(s.role in ("history", "assistant") for s in segments)
-        shared = any(s.kind == "static-part" for s in segments)
+        shared = any(s.kind == "static-part" and s.role in ("prompt", "system") for s in segments)
         if not segments or (len(static) < LEAST and not history and not shared):
             return
         if not (shared or history) and not any(speaks(s.text) for s in segments if s.origin == STATIC):

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_WRAPPERS = frozenset((
-    "String", "dedent", "outdent", "stripIndent", "stripIndents", "oneLine", "JSON.stringify", "String.raw", "Promise.resolve",
-    "Object.freeze", "Array.from", "Set", "Array.of", "codeBlock", "endent", "ts", "Promise.all", "Number", "Math.floor", "Math.round",
-    "Math.ceil", "Math.trunc", "Math.abs", "BigInt", "encodeURIComponent", "structuredClone", "Object.values", "useMemo", "memoize",
-))  # fmt: skip
+_WRAPPERS = frozenset(
+    "String dedent outdent stripIndent stripIndents oneLine JSON.stringify String.raw Promise.resolve "
+    "Object.freeze Array.from Set Array.of codeBlock endent ts Promise.all Number Math.floor Math.round "
+    "Math.ceil Math.trunc Math.abs BigInt structuredClone encodeURIComponent Object.values useMemo memoize".split()
+)
 _TAGS_OF_OTHERS = frozenset(
     ("sql", "gql", "css", "html", "graphql", "styled", "svg", "keyframes", "Prisma.sql", "xml")
 )
@@ -46,6 +46,7 @@ _WRITES = re.compile(r"format|date|time|stamp|string|iso|pretty|human|display|lo
 _VERBS = frozenset(
     "get load fetch format build make create render compute read find generate the to as use resolve with".split()
 )
+_DRAWS = re.compile("shuffle|sample|pick|random|choose|rand", re.IGNORECASE)
 _SEEDED = re.compile(r"seed|rng|mulberry|deterministic", re.IGNORECASE)
 
 
@@ -149,11 +150,9 @@ class Program(Methods):
         arguments = [self.item(n, env) for n in nodes]
         result = self.inline(closure, arguments, node)
         source = self.code.source(closure.node)
-        if volatile_in(plain(result)) is None and SHUFFLED.search(source):
-            if re.search(
-                "shuffle|sample|pick|random|choose|rand", name, re.IGNORECASE
-            ) and not _SEEDED.search(source):
-                return self.made(node, calls.RANDOM, "request", env)
+        drawn = SHUFFLED.search(source) and _DRAWS.search(name) and not _SEEDED.search(source)
+        if drawn and volatile_in(plain(result)) is None:
+            return self.made(node, calls.RANDOM, "request", env)
         if result is None or (
             isinstance(result, Segment) and not result.kind and not kind_of_name(result.name)
         ):
@@ -271,9 +270,9 @@ class Program(Methods):
                 and is_volatile(found)
                 and (len(nodes) == 1 or _WRITES.search(last))
             ):
-                if found.kind == calls.CLOCK and found.changes == "request" and _is_daily(last):
-                    found = found._replace(changes="day")
-                return moved(found, self.code.place(node))
+                by_day = found.kind == calls.CLOCK and found.changes == "request" and _is_daily(last)
+                shown = found._replace(changes="day") if by_day else found
+                return moved(shown, self.code.place(node))
         said = [w for w in words(last) if w not in _VERBS]
         spoken = "_".join(said)
         if kind_of_name(spoken):

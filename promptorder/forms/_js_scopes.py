@@ -126,9 +126,9 @@ class Scopes:
                     found.setdefault(self.code.source(name), []).append(Step("=", value, 0))
             for member in body.named_children if body is not None else ():
                 if member.type == "method_definition":
-                    for name_, steps in self.table(member).items():
-                        if name_.startswith("this."):
-                            found.setdefault(name_[5:], []).extend(steps)
+                    for key, steps in self.table(member).items():
+                        if key.startswith("this."):
+                            found.setdefault(key[5:], []).extend(steps)
         return found
 
 
@@ -178,10 +178,10 @@ class _Collector:
         elif pattern.type in ("object_pattern", "array_pattern"):
             for number, part in enumerate(pattern.named_children):
                 if part.type == "pair_pattern":
-                    key, inner = part.child_by_field_name("key"), part.child_by_field_name("value")
-                    if key is not None and inner is not None:
+                    name, inner = part.child_by_field_name("key"), part.child_by_field_name("value")
+                    if name is not None and inner is not None:
                         op = "of" if step.op == "=" else step.op
-                        self.bind(inner, step._replace(op=op, key=self.code.source(key)))
+                        self.bind(inner, step._replace(op=op, key=self.code.source(name)))
                 elif part.type in ("object_assignment_pattern", "assignment_pattern"):
                     left = part.child_by_field_name("left")
                     if left is not None:

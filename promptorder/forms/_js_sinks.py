@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 
 _MOST = 400
 """Places in a file that are looked at: a file with more is data."""
-_SURE = frozenset((
-    "systemPrompt", "systemMessage", "system_prompt", "systemInstruction", "system_instruction", "systemInstructions", "messages",
-))  # fmt: skip
+_SURE = frozenset(
+    "systemPrompt systemMessage system_prompt systemInstruction system_instruction systemInstructions messages".split()
+)
 _BESIDE = frozenset(
     "model temperature max_tokens maxTokens maxOutputTokens stream tools messages system instructions".split()
 )
 _SPOTS = re.compile(
-    rb"role[\"']?\s*:|\bYou(?: [a-z]|r (?:task|job|role|goal) is|'re )|Act as |from(?:Template|Messages)|(?:messages|contents)[\"']?\s*[:,}=]"
-    rb"|(?:[Pp]rompt|PROMPT|[Ii]nstruction|INSTRUCTION|[Ss]ystem|SYSTEM|[Pp]reamble|PREAMBLE|[Pp]ersona|PERSONA|[Tt]emplate|TEMPLATE)"
-    rb"[\w$]*[\"']?[!?]?\s*[:=(,}]"
+    rb"role[\"']?\s*:|\bYou(?: [a-z]|r (?:task|job|role|goal) is|'re )|Act as |from(?:Template|Messages)"
+    rb"|(?:messages|contents)[\"']?\s*[:,}=]"
+    rb"|(?:[Pp]rompt|PROMPT|[Ii]nstruction|INSTRUCTION|[Ss]ystem|SYSTEM|[Pp]reamble|PREAMBLE|[Pp]ersona|PERSONA|[Tt]emplate|"
+    rb"TEMPLATE)[\w$]*[\"']?[!?]?\s*[:=(,}]"
 )
 """Words that prompts are known by, where something is named or called."""
 _SAID = re.compile(
@@ -47,6 +48,9 @@ _THROUGH = frozenset((
 _NOT_SENT = re.compile(
     r"(?:^|\.)(?:console|log|logger|debug|warn|error|info|trace|print|write|describe|it|test|expect|assert|throw|Error|t|i18n|alert|"
     r"query|execute|exec|sql|fail|reject|toast|notify|emit|confirm|querySelector|\w*Error)(?:\.\w+)?$"
+)
+_TEXT_AROUND = frozenset(
+    ("template_substitution", "binary_expression", "array", "ternary_expression", "arguments")
 )
 _FOLLOWED_NAMES = 40
 _OPENS = tuple("{$%<[")
@@ -85,9 +89,10 @@ class Finder(Offers):
         """What a word is there: a key, a name, something that is called, or something said."""
         kind = node.type
         parent = node.parent
-        if kind == "string_fragment" and parent is not None and parent.parent is not None:
-            if parent.parent.type == "pair" and parent.parent.child_by_field_name("key") == parent:
-                kind, node, parent = "property_identifier", parent, parent.parent
+        quoted = parent.parent if kind == "string_fragment" and parent is not None else None
+        if quoted is not None and quoted.type == "pair" and quoted.child_by_field_name("key") == parent:
+            assert parent is not None
+            kind, node, parent = "property_identifier", parent, quoted
         if kind == "string_fragment":
             if _SAID.match(text):
                 self._said(node)
@@ -305,15 +310,9 @@ class Finder(Offers):
             if number > 20:
                 break
             node = self.code.root.descendant_for_byte_range(match.start(), match.end() - 1)
-            if node is not None and node.type == "identifier" and node.parent is not None:
-                if node.parent.type in (
-                    "template_substitution",
-                    "binary_expression",
-                    "array",
-                    "ternary_expression",
-                    "arguments",
-                ):
-                    self._climb(node)
+            around = node.parent if node is not None and node.type == "identifier" else None
+            if node is not None and around is not None and around.type in _TEXT_AROUND:
+                self._climb(node)
 
 
 def _keys(node: Node) -> Iterator[Node]:

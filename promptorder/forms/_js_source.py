@@ -62,9 +62,9 @@ class Code:
         lost = sum(c.end_byte - c.start_byte for c in self.root.children if c.is_error)
         start = self.data.rfind(b"\n", 0, node.start_byte) + 1
         line = self.data[start : self.data.find(b"\n", node.end_byte) % (len(self.data) + 1)]
-        if not self.root.is_error and lost * 10 < len(self.data):
-            if not any(mark.encode() in line for mark in marks):
-                return None
+        small = not self.root.is_error and lost * 10 < len(self.data)
+        if small and not any(mark.encode() in line for mark in marks):
+            return None
         return len(re.findall(rb"\r\n|\r|\n", self.data[: node.start_byte])) + 1
 
     def static(self, parts: list[Node]) -> Segment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from promptorder.forms._python_values import Items, Star, Text, Value, pieces_of
+from promptorder.forms._python_values import MOST_PIECES, Items, Star, Text, Value, pieces_of
 from promptorder.model.lint import STATIC, VARIABLE, Segment
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def constant(value: JsValue) -> str | None:
 
 def appended(value: JsValue, more: JsValue, place: tuple[int, int]) -> JsValue:
     """``value += more``."""
-    return Text((*pieces_of(plain(value), place), *pieces_of(plain(more), place)))
+    before = pieces_of(plain(value), place)
+    return Text((*before, *pieces_of(plain(more), place)) if len(before) < MOST_PIECES else before)
 
 
 def with_item(value: JsValue, item: JsValue, *, first: bool) -> JsValue:

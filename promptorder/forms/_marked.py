@@ -57,10 +57,9 @@ def cut(segment: Segment, start: int, end: int) -> Segment:
     return segment._replace(text=text, start=marks[0][1], end=segment.place(end - 1) + 1, marks=marks)
 
 
-def split_marked(segment: Segment, syntaxes: frozenset[str] | None = None) -> Iterator[Segment]:
+def split_marked(segment: Segment) -> Iterator[Segment]:
     """Cut a static segment into static text and placeholders, as ``split`` does with plain text."""
-    chosen = {} if syntaxes is None else {"syntaxes": syntaxes}
-    for piece in split(segment.text, role=segment.role, **chosen):
+    for piece in split(segment.text, role=segment.role):
         if piece.origin == STATIC:
             yield cut(segment, piece.start, piece.end)
         else:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from promptorder.model.lint import STATIC, Segment
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _OPEN = re.compile(r"([A-Za-z]{0,2})(\"\"\"|'''|\"|')")
 _GAP = re.compile(r"(?:[\s\\()]|#[^\n\r]*)*+")
@@ -176,7 +177,7 @@ def _field(source: str, start: int) -> tuple[Field, int]:
         sign = match[0]
         at = match.end()
         if sign[-1] in "\"'":
-            body = _REST[sign.lstrip("rRbBfFuUtT")].match(source, at)
+            body = _REST[sign.lstrip(_LETTERS)].match(source, at)
             at = body.end() if body else len(source)
         elif sign in "[({":
             depth += 1

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 
 _SPEAKS_TO_A_MODEL = re.compile(
-    r"\byou(?:'re| are| will| must| should| can| have| help| run| answer| act| work| get| receive)\b|\byour (?:task|job|role|goal|answer|reply|response|name|output)\b"
-    r"|\b(?:answer|respond|reply|summari[sz]e|classify|translate|extract|explain|rewrite|analy[sz]e|generate|write|list|return|output|quote|"
-    r"keep|never|always|avoid|do not|don't|only|if the|use the|given the|based on|based only|refuse|prefer|ask|act as|step by step|"
-    r"assistant|helper|json|rules?|guidelines|instructions|handbook|tools?)\b"
-    r"|\b(?:du bist|sie sind|antworte|tu es|vous êtes|réponds|répondez|eres|responde|você é|sei un|rispondi|je bent|jesteś|sen bir)\b"
+    r"\byou(?:'re| are| will| must| should| can| have| help| run| answer| act| work| get| receive)\b"
+    r"|\byour (?:task|job|role|goal|answer|reply|response|name|output)\b"
+    r"|\b(?:answer|respond|reply|summari[sz]e|classify|translate|extract|explain|rewrite|analy[sz]e|generate|write|list|return|"
+    r"output|quote|keep|never|always|avoid|do not|don't|only|if the|use the|given the|based on|based only|refuse|prefer|ask|"
+    r"act as|step by step|assistant|helper|json|rules?|guidelines|instructions|handbook|tools?)\b"
+    r"|\b(?:du bist|sie sind|antworte|tu es|vous êtes|réponds|répondez|eres|responde|você é|sei un|rispondi|je bent|"
+    r"jesteś|sen bir)\b"
     r"|ты |вы |отвечай|あなたは|ください|你是|您是|请|請|당신은|너는|أنت|आप",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(
-    r"\s*<(?:!doctype|\?xml|html|head|body|div|span|svg|style|script|template|section|main|nav|header|footer|table|form|ul|ol|li|p|h\d|a|"
-    r"button|input|img|ng-|v-|slot|label|select|link|meta|td|tr|th)\b",
+    r"\s*<(?:!doctype|\?xml|html|head|body|div|span|svg|style|script|template|section|main|nav|header|footer|table|form|ul|ol|"
+    r"li|p|h\d|a|button|input|img|ng-|v-|slot|label|select|link|meta|td|tr|th)\b",
     re.IGNORECASE,
 )
 _QUERY = re.compile(
@@ -24,7 +26,12 @@ _QUERY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CODE_LINE = re.compile(
-    r"(?m)^\s*(?:(?:import|export|const|let|var|function|return|class|public|private|def|#include|package)\b.*[;{)]|[}\]);,]+)\s*$"
+    r"(?m)^\s*(?:(?:import|export|const|let|var|function|return|class|public|private|def|#include|package)\b.*[;{)]"
+    r"|[}\]);,]+)\s*$"
+)
+_LETTER = re.compile(
+    r"\s*(?:dear|hi|hello|hey|hallo|liebe[rs]?|bonjour|subject:)\b[^\n.]{0,60}(?:,|!|$)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _LOOKED_AT = 6000
 
@@ -32,7 +39,7 @@ _LOOKED_AT = 6000
 def reads_like_prompt(text: str) -> bool:
     """Whether at least two different things in it are said the way models are spoken to."""
     head = text[:_LOOKED_AT]
-    if is_code(head):
+    if is_code(head) or _LETTER.match(head):
         return False
     said = {match[0].lower() for match in _SPEAKS_TO_A_MODEL.finditer(head)}
     return len(said) >= 2 or any(not word.isascii() for word in said)

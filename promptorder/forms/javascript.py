@@ -18,9 +18,9 @@ NAMES = ()
 PLAIN = False
 
 _MARKS = (
-    "rompt", "PROMPT", "role:", '"role"', "'role'", "nstruction", "INSTRUCTION", "system:", "ystemMessage", "SYSTEM", "You are ", "You answer", "You help", "You write", "You run",
-    "Your task", "Your job", "Your role", "Act as",
-    "ystem_", "fromMessages", "fromTemplate",
+    "rompt", "PROMPT", "role:", '"role"', "'role'", "nstruction", "INSTRUCTION", "system:", "ystemMessage", "SYSTEM",
+    "ystem_", "fromMessages", "fromTemplate", "You are ", "You answer", "You help", "You write", "You run", "Your task",
+    "Your job", "Your role", "Act as",
 )  # fmt: skip
 _CHANGES = re.compile(
     r"\$\{|\+|\.join|\.concat|\.replace|messages|[Tt]emplate|\{\w+\}|\.\.\.|\.push|tools|huffle"

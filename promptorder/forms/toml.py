@@ -24,9 +24,11 @@ _MAY_HOLD_ONE = re.compile(
 )
 _NAMED_FOR_PROMPTS = re.compile(r"prompt", re.IGNORECASE)
 _TOKEN = re.compile(
-    r'(?P<blank>[ \t]+|\#[^\n]*)|(?P<line>\r?\n)|(?P<string>"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}|\'\'\'(?:[^\']|\'{1,2}(?!\'))*\'{3,5}'
-    r'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')|(?P<sign>\[\[|\]\]|[\[\]{}=,.])|(?P<bare>[^\s\[\]{}=,.#"\']+)|(?P<other>.)',
-    re.DOTALL,
+    r"""(?P<blank>[ \t]+|\#[^\n]*) | (?P<line>\r?\n)
+    | (?P<string> \"{3}(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5} | '{3}(?:[^']|'{1,2}(?!'))*'{3,5}
+      | "(?:[^"\\\n]|\\.)*" | '[^'\n]*' )
+    | (?P<sign>\[\[|\]\]|[\[\]{}=,.]) | (?P<bare>[^\s\[\]{}=,.\#"']+) | (?P<other>.)""",
+    re.DOTALL | re.VERBOSE,
 )
 _ESCAPE = re.compile(
     r"\\[ \t]*\r?\n\s*|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\x[0-9A-Fa-f]{2}|\\.|\r\n", re.DOTALL
@@ -72,6 +74,7 @@ class _Reader:
             if match.lastgroup != "blank"
         ]
         self.at = 0
+        self.known: dict[tuple[int, str], Node] = {}
 
     def document(self) -> Mapping:
         """The whole file."""
@@ -82,7 +85,7 @@ class _Reader:
                 self.at += 1
             elif kind in ("[", "[["):
                 self.at += 1
-                table = _table(root, self._keys(), new=kind == "[[")
+                table = self._table(root, self._keys(), new=kind == "[[")
                 self.at += 1
             else:
                 self._pair(table)
@@ -109,10 +112,34 @@ class _Reader:
             self.at += 1
             return
         self.at += 1
-        inner = _table(table, keys[:-1], new=False)
+        inner = self._table(table, keys[:-1], new=False)
         value = self._value(0)
         if value is not None:
-            inner.pairs.append((keys[-1], value))
+            self._add(inner, keys[-1], value)
+
+    def _table(self, root: Mapping, keys: list[str], *, new: bool) -> Mapping:
+        """The table of a header, made if there is none; of a list of tables the last one."""
+        table = root
+        for number, key in enumerate(keys):
+            found = self.known.get((id(table), key))
+            if new and number == len(keys) - 1:
+                fresh = Mapping([])
+                if isinstance(found, Sequence):
+                    found.items.append(fresh)
+                else:
+                    self._add(table, key, Sequence([fresh]))
+                return fresh
+            if isinstance(found, Sequence) and found.items:
+                found = found.items[-1]
+            if not isinstance(found, Mapping):
+                found = Mapping([])
+                self._add(table, key, found)
+            table = found
+        return table
+
+    def _add(self, table: Mapping, key: str, value: Node) -> None:
+        table.pairs.append((key, value))
+        self.known[id(table), key] = value
 
     def _value(self, depth: int) -> Node | None:
         kind = self._kind()
@@ -161,28 +188,6 @@ class _Reader:
         else:
             self.at += 1
         return Sequence(items)
-
-
-def _table(root: Mapping, keys: list[str], *, new: bool) -> Mapping:
-    """The table of a header, made if there is none; of a list of tables the last one."""
-    table = root
-    for number, key in enumerate(keys):
-        last = number == len(keys) - 1
-        found = next((child for name, child in reversed(table.pairs) if name == key), None)
-        if last and new:
-            fresh = Mapping([])
-            if isinstance(found, Sequence):
-                found.items.append(fresh)
-            else:
-                table.pairs.append((key, Sequence([fresh])))
-            return fresh
-        if isinstance(found, Sequence) and found.items:
-            found = found.items[-1]
-        if not isinstance(found, Mapping):
-            found = Mapping([])
-            table.pairs.append((key, found))
-        table = found
-    return table
 
 
 def _leaf(text: str, start: int, end: int) -> Leaf:

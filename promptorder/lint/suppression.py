@@ -33,6 +33,7 @@ _OPENERS = {
 }
 _TEMPLATES = (_JINJA, _MUSTACHE)
 _DIRECTIVE = r"[^\r\n]{0,120}?promptorder:[ \t]*ignore\b(?:[ \t]*\[([^\]\r\n]{0,200})\])?"
+_OPENS = lazily(r"(?:[|>][-+\d]{0,2}|\"\"\"\\?|\'\'\'\\?|`)\s*(?:#.*)?$")
 _COMMENTS = {opener: lazily(opener + _DIRECTIVE) for opener in set(_OPENERS.values())}
 
 
@@ -156,10 +157,16 @@ def _pieces(segments: Sequence[Segment], lines: Lines) -> Iterator[tuple[int, in
             end = max(end, segment.end)
             continue
         if start >= 0:
-            yield lines.place(start)[0], lines.place(end)[0]
+            yield _opening(lines, start), lines.place(end)[0]
         start, end = segment.start, segment.end
     if start >= 0:
-        yield lines.place(start)[0], lines.place(end)[0]
+        yield _opening(lines, start), lines.place(end)[0]
+
+
+def _opening(lines: Lines, start: int) -> int:
+    """The line on which a text is opened, which may be the one above its first."""
+    line = lines.place(start)[0]
+    return line - 1 if line > 1 and _OPENS.search(lines.text_of(line - 1)) else line
 
 
 def _is_in(segment: Segment, offset: int) -> bool:

@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from promptorder.errors import PromptorderError
 from promptorder.layouts import built_in_layout
 from promptorder.model.comparison import Comparison, LayoutResult, Verdict
 from promptorder.model.report import Bar, Bars, Block, Bullets, Column, Heading, Paragraph, Report, Table
+from promptorder.model.run import Run, Runs
 from promptorder.model.sample import Phase
-from promptorder.reports._words import band, count, percent, seconds, times
+from promptorder.reports._figures import LayoutFigures, Position, change, figures, hours_per_day
+from promptorder.reports._prices import money_per_day, price_of
+from promptorder.reports._runs import differences, labels
+from promptorder.reports._words import amount, band, count, percent, ratio, seconds, times
 
 _REMEDIES = ("clock-last", "clock-rounded")
+_COLUMNS = (
+    Column("Layout"),
+    Column("First", "right"),
+    Column("Follow-up", "right"),
+    Column("Total", "right"),
+    Column("Faster", "right"),
+    Column("Reused", "right"),
+    Column("Band", "right"),
+    Column("How known"),
+)
+EXPLANATION = (
+    "Seconds of prefill (reading the prompt, before the first token of the answer) for the first question "
+    "and, as a median, for the follow-ups; Total is a follow-up with its answer. Faster: a follow-up's "
+    "prefill beside the first one."
+)
 
 
-def build_report(comparison: Comparison) -> Report:
+def build_report(runs: Runs) -> Report:
     """All formats for people show these blocks in this order."""
-    return Report(tuple(_blocks(comparison)))
+    if len(runs.runs) == 1:
+        return Report(tuple(_one(runs)))
+    return Report(tuple(_several(runs)))
 
 
-def _blocks(comparison: Comparison) -> Iterator[Block]:
-    yield Paragraph(_subject(comparison))
-    yield Paragraph(
-        "Seconds of prefill (reading the prompt, before the first token of the answer) for the first question "
-        "and, as a median, for the follow-ups; Total is a follow-up with its answer. Faster: a follow-up's "
-        "prefill beside the first one."
-    )
-    yield _table(comparison)
+def _one(runs: Runs) -> Iterator[Block]:
+    [run] = runs.runs
+    comparison = run.comparison
+    yield Paragraph(subject(comparison))
+    yield Paragraph(EXPLANATION)
+    yield table(comparison)
     yield Bars(
         "Share of each follow-up prompt that was not read again",
         tuple(
@@ -35,22 +54,86 @@ def _blocks(comparison: Comparison) -> Iterator[Block]:
         ),
     )
     yield Heading("What it means")
-    yield Bullets(tuple(_meaning(layout) for layout in comparison.layouts))
-    steps = tuple(_next_steps(comparison))
-    if steps:
-        yield Heading("What to do next")
-        yield Bullets(steps)
-    if comparison.caveats:
-        yield Heading("To keep in mind")
-        yield Bullets(
-            tuple(
-                f"{caveat.layout}: {caveat.message}" if caveat.layout else _sentence(caveat.message)
-                for caveat in comparison.caveats
-            )
-        )
+    yield Bullets(meanings(run))
+    yield from _bullets("What it saves", savings(run, runs))
+    yield from _bullets("What to do next", next_steps(comparison))
+    yield from _bullets("To keep in mind", caveats(comparison))
 
 
-def _subject(comparison: Comparison) -> str:
+def _several(runs: Runs) -> Iterator[Block]:
+    names = labels(runs.runs)
+    yield Paragraph(headline(runs))
+    yield Bullets(tuple(f"{n}: {subject(run.comparison)}" for n, run in zip(names, runs.runs, strict=True)))
+    yield Paragraph(f"{EXPLANATION} {beside(runs)}")
+    yield runs_table(runs)
+    yield from _bullets("What is not the same", tuple(differences(runs.runs)))
+    for name, run in zip(names, runs.runs, strict=True):
+        yield Heading(f"{name}: what it means")
+        yield Bullets(meanings(run))
+        yield from _bullets(f"{name}: what it saves", savings(run, runs))
+    steps = dict.fromkeys(step for run in runs.runs for step in next_steps(run.comparison))
+    yield from _bullets("What to do next", tuple(steps))
+    for name, run in zip(names, runs.runs, strict=True):
+        yield from _bullets(f"{name}: to keep in mind", caveats(run.comparison))
+
+
+def _bullets(title: str, items: Sequence[str]) -> Iterator[Block]:
+    if items:
+        yield Heading(title)
+        yield Bullets(tuple(items))
+
+
+def headline(runs: Runs) -> str:
+    """What was found, in a sentence."""
+    if len(runs.runs) == 1:
+        return _headline(runs.runs[0].comparison)
+    names = labels(runs.runs)
+    changes = [
+        (name, layout.name, change(base, layout), base, layout)
+        for name, run in zip(names[1:], runs.runs[1:], strict=True)
+        for layout in run.comparison.layouts
+        for base in runs.runs[0].comparison.layouts
+        if base.name == layout.name
+    ]
+    told = [
+        f"{layout} is {times(base.follow_up_prefill_ns, mine.follow_up_prefill_ns)} as fast in {name}"
+        for name, layout, kind, base, mine in changes
+        if kind in ("faster", "slower")
+    ]
+    if not told:
+        return f"Beside {names[0]}, no layout's follow-ups are plainly faster or slower."
+    rest = len(changes) - len(told)
+    more = f"; for {count(rest, 'other')} no difference can be told" if rest else ""
+    return f"Beside {names[0]}: {'; '.join(told)}{more}."
+
+
+def _headline(comparison: Comparison) -> str:
+    by = {v: [x for x in comparison.layouts if x.verdict is v] for v in Verdict}
+    reused, wasted = by[Verdict.REUSED], by[Verdict.NOT_REUSED]
+    if reused:
+        best = min(reused, key=lambda each: each.follow_up_prefill_ns or 0)
+        ready = seconds(best.follow_up_prefill_ns)
+        start = f"With {best.name} the document was read once, and a follow-up was ready to answer after {ready} s"
+        if not wasted:
+            return f"{start} instead of {seconds(best.first_prefill_ns)} s."
+        worst = max(wasted, key=lambda each: each.follow_up_prefill_ns or 0)
+        slow = seconds(worst.follow_up_prefill_ns)
+        return f"{start}; with {_and([each.name for each in wasted])} it was read again every time, up to {slow} s."
+    if wasted:
+        worst = max(wasted, key=lambda each: each.follow_up_prefill_ns or 0)
+        slow = seconds(worst.follow_up_prefill_ns)
+        return f"With {_and([each.name for each in wasted])} the document was read again for every question: {slow} s each time."
+    if by[Verdict.CANNOT_TELL]:
+        return "It cannot be told from this run whether the document was reused."
+    return "No follow-up was measured cleanly, so this run says nothing about reuse."
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def subject(comparison: Comparison) -> str:
+    """Which document, model and engine it is about."""
     engine, document = comparison.engine, comparison.document
     version = f" {engine.version}" if engine.version else ""
     tokens = [s.prompt_tokens for layout in comparison.layouts for s in layout.samples if s.prompt_tokens]
@@ -65,31 +148,126 @@ def _subject(comparison: Comparison) -> str:
     )
 
 
-def _table(comparison: Comparison) -> Table:
-    columns = (
-        Column("Layout"),
-        Column("First", "right"),
-        Column("Follow-up", "right"),
-        Column("Total", "right"),
-        Column("Faster", "right"),
-        Column("Reused", "right"),
-        Column("Band", "right"),
-        Column("How known"),
+def table(comparison: Comparison) -> Table:
+    """The figures of one comparison."""
+    return Table(_COLUMNS, tuple(_row(layout) for layout in comparison.layouts))
+
+
+def runs_table(runs: Runs) -> Table:
+    """The figures of several, a row for each run and layout, with the change beside the first run."""
+    rows = []
+    base = {layout.name: layout for layout in runs.runs[0].comparison.layouts}
+    for number, (name, run) in enumerate(zip(labels(runs.runs), runs.runs, strict=True)):
+        for layout in run.comparison.layouts:
+            shown = "-" if number == 0 or layout.name not in base else _change(base[layout.name], layout)
+            rows.append((name, *_row(layout), shown))
+    return Table((Column("Run"), *_COLUMNS, Column("Change")), tuple(rows))
+
+
+def beside(runs: Runs) -> str:
+    """What the column Change means."""
+    return (
+        f"Change: a follow-up's prefill beside the same layout in {labels(runs.runs)[0]}; not significant where "
+        "the ranges of their samples overlap."
     )
-    rows = tuple(
-        (
-            layout.name,
-            seconds(layout.first_prefill_ns),
-            seconds(layout.follow_up_prefill_ns),
-            seconds(layout.follow_up_total_ns),
-            times(layout.first_prefill_ns, layout.follow_up_prefill_ns),
-            percent(layout.reused_fraction.value) if layout.verdict is not Verdict.VOID else "void",
-            band(layout.reused_fraction),
-            layout.reused_fraction.method,
+
+
+def _row(layout: LayoutResult) -> tuple[str, ...]:
+    return (
+        layout.name,
+        seconds(layout.first_prefill_ns),
+        seconds(layout.follow_up_prefill_ns),
+        seconds(layout.follow_up_total_ns),
+        times(layout.first_prefill_ns, layout.follow_up_prefill_ns),
+        percent(layout.reused_fraction.value) if layout.verdict is not Verdict.VOID else "void",
+        band(layout.reused_fraction),
+        layout.reused_fraction.method,
+    )
+
+
+def _change(base: LayoutResult, layout: LayoutResult) -> str:
+    kind, a, b = change(base, layout), base.follow_up_prefill_ns, layout.follow_up_prefill_ns
+    if kind == "faster":
+        return f"{times(a, b)} as fast"
+    return f"{times(b, a)} as slow" if kind == "slower" else kind
+
+
+def meanings(run: Run) -> tuple[str, ...]:
+    """A sentence or two on each layout."""
+    return tuple(f"{_meaning(each.layout)}{_lost(each)}" for each in figures(run.comparison))
+
+
+def _lost(mine: LayoutFigures) -> str:
+    """How far a reusing layout is from what its tokens allow, and what keeps it from there."""
+    if mine.layout.verdict is not Verdict.REUSED or not mine.possible or not mine.new_tokens:
+        return ""
+    about = "about " if mine.layout.reused_fraction.method == "inferred" else ""
+    text = (
+        f" It read {about}{count(mine.new_tokens, 'new token')} of {mine.prompt_tokens:,}: by tokens alone it could be "
+        f"{about}{ratio(mine.possible)} as fast, and was {ratio(mine.speed_up)}."
+    )
+    if mine.floor_ns and mine.floor_method == "measured":
+        return f"{text} What is lost is the floor of a call: {seconds(mine.floor_ns)} s even when all is reused."
+    if mine.floor_ns:
+        return f"{text} What is lost is the floor of a call, about {seconds(mine.floor_ns)} s whatever is reused."
+    return text
+
+
+def savings(run: Run, runs: Runs) -> tuple[str, ...]:
+    """What each layout saves a follow-up, in a day, and in money; and when an extra cold start pays."""
+    every = figures(run.comparison)
+    return tuple(text for each in every for text in _saving(each, every, run, runs))
+
+
+def _saving(mine: LayoutFigures, every: Sequence[LayoutFigures], run: Run, runs: Runs) -> Iterator[str]:
+    if mine.saved_ns is None or mine.layout.verdict is Verdict.NOT_REUSED:
+        return
+    beside_what = mine.reference or "reading it all again"
+    text = f"{mine.layout.name}: {seconds(mine.saved_ns)} s less waiting for each follow-up than {beside_what}"
+    hours = hours_per_day(mine.saved_ns, runs.per_day)
+    if hours is not None:
+        text += f", {amount(hours)} hours a day at {count(runs.per_day or 0, 'follow-up')}"
+        price = price_of(run.comparison.engine.model, runs.prices)
+        reference = next((each for each in every if each.layout.name == mine.reference), None)
+        money = money_per_day(mine, reference, runs.per_day, price) if price else None
+        if price and money is not None:
+            text += f", {money:,.2f} {price.currency} a day"
+    if mine.pays_after is not None:
+        text += (
+            f". One more cold start ({seconds(mine.layout.first_prefill_ns)} s: to load the model again, or to warm it "
+            f"up in advance) has paid after {count(mine.pays_after, 'follow-up')}"
         )
-        for layout in comparison.layouts
+    yield f"{text}."
+
+
+def parting(position: Position) -> str:
+    """Where the prompts of a layout part, in words."""
+    about = "" if position.exact else "about "
+    shared, before, document = position.shared, position.before, position.document
+    told = f"after {about}{shared:,} of {position.prompt:,} tokens"
+    if before is None or not document:
+        return f"The prompts part {told}."
+    # Counting the shared text and the text before the document may differ by a token where they join.
+    if shared < before - 1:
+        return f"The prompts part {told}, before the document begins: nothing of it can be reused."
+    if shared <= before + 1:
+        return f"The prompts part {told}, where the document begins: nothing of it can be reused."
+    if shared < before + document - 1:
+        return f"The prompts part {told}, {percent((shared - before) / document)} into the document."
+    return f"The prompts part {told}, behind the document: all of it can be reused."
+
+
+def caveats(comparison: Comparison) -> tuple[str, ...]:
+    """What a reader must know."""
+    return tuple(
+        f"{caveat.layout}: {caveat.message}" if caveat.layout else _sentence(caveat.message)
+        for caveat in comparison.caveats
     )
-    return Table(columns, rows)
+
+
+def next_steps(comparison: Comparison) -> tuple[str, ...]:
+    """What to do about it."""
+    return tuple(_next_steps(comparison))
 
 
 def _meaning(layout: LayoutResult) -> str:

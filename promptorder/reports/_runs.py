@@ -97,7 +97,8 @@ def _other_prompts(a: Run, b: Run) -> str | None:
 def _prompts_stay(layout: str, *runs: Run) -> bool:
     """Whether a layout's prompts are the same in each run: no clock in them, and no random line."""
     try:
-        ticks = built_in_layout(layout).has_clock
+        template = built_in_layout(layout)
     except PromptorderError:
         return False
-    return not ticks and all(run.comparison.options.get("cold") == "unload" for run in runs)
+    moves = any(name in template.system + template.user for name in ("{clock}", "{date}"))
+    return not moves and all(run.comparison.options.get("cold") == "unload" for run in runs)

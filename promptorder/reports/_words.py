@@ -40,8 +40,21 @@ def times(first_ns: float | None, later_ns: float | None) -> str:
     """How many times as fast a follow-up is as the first call."""
     if not first_ns or not later_ns:
         return "-"
-    ratio = first_ns / later_ns
-    return f"{ratio:.1f}x" if ratio < 9.95 else f"{ratio:.0f}x"
+    return ratio(first_ns / later_ns)
+
+
+def ratio(value: float | None) -> str:
+    """``1.1x``, ``33x``, ``-`` where it is unknown."""
+    if value is None:
+        return "-"
+    return f"{value:.1f}x" if value < 9.95 else f"{value:,.0f}x"
+
+
+def amount(value: float) -> str:
+    """Three significant digits or so of any quantity: 0.004, 1.52, 16.6, 1,240."""
+    if value < 0.1:
+        return f"{value:.3f}"
+    return f"{value:.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

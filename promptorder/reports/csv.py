@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 from promptorder.console import printable
-from promptorder.contracts.comparison import to_json
-from promptorder.model.comparison import Comparison
+from promptorder.model.run import Run, Runs
+from promptorder.reports._frame import frame
 
 SUMMARY = "one row a call, for spreadsheets"
+SUFFIXES = (".csv",)
 # A spreadsheet runs a cell that starts like this as a formula; a quote in front makes it text.
 _FORMULA_STARTS = ("=", "+", "-", "@")
 
 
-def render(comparison: Comparison, *, width: int, color: bool) -> str:
+def render(run: Run, *, width: int, color: bool) -> str:
     """Comma-separated values with a header line; unknown values are empty cells."""
-    import pandas as pd
+    return render_runs(Runs((run,)), width=width, color=color)
 
-    rows = []
-    for layout in to_json(comparison)["layouts"]:
-        for sample in layout["samples"]:
-            reused = sample.pop("reused_tokens")
-            row = {"layout": layout["name"], "verdict": layout["verdict"], **sample}
-            row |= {
-                "reused_tokens": reused["value"],
-                "reused_low_tokens": reused["low"],
-                "reused_high_tokens": reused["high"],
-                "reused_method": reused["method"],
-            }
-            rows.append({key: _safe(value) for key, value in row.items()})
-    frame = pd.DataFrame(rows).convert_dtypes()
-    text: str = frame.to_csv(index=False, lineterminator="\n")
+
+def render_runs(runs: Runs, *, width: int, color: bool) -> str:
+    """The same for one or several runs."""
+    data = frame(runs.runs)
+    for column in data.select_dtypes("string"):
+        data[column] = data[column].map(_safe, na_action="ignore")
+    text: str = data.to_csv(index=False, lineterminator="\n")
     return text
 
 
-def _safe(value: object) -> object:
-    if not isinstance(value, str):
-        return value
+def _safe(value: str) -> str:
     # A lone carriage return would break the row for some readers.
     text = printable(value.replace("\r\n", "\n"))
     return "'" + text if text.lstrip().startswith(_FORMULA_STARTS) else text

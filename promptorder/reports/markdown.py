@@ -6,18 +6,24 @@ import re
 from collections.abc import Iterator
 
 from promptorder.console import printable
-from promptorder.model.comparison import Comparison
 from promptorder.model.report import Bars, Block, Bullets, Heading, Paragraph, Table
+from promptorder.model.run import Run, Runs
 from promptorder.reports._build import build_report
 
 SUMMARY = "for a pull request or a wiki"
+SUFFIXES = (".md", ".markdown")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
 _LIST_START = re.compile(r"^(\d*)([-+=.)])")
 
 
-def render(comparison: Comparison, *, width: int, color: bool) -> str:
+def render(run: Run, *, width: int, color: bool) -> str:
     """GitHub's Markdown; text from document and model is escaped."""
-    lines = [line for block in build_report(comparison).blocks for line in _block(block)]
+    return render_runs(Runs((run,)), width=width, color=color)
+
+
+def render_runs(runs: Runs, *, width: int, color: bool) -> str:
+    """The same for one or several runs."""
+    lines = [line for block in build_report(runs).blocks for line in _block(block)]
     return "\n".join(["## Prompt layouts compared", "", *lines]).rstrip() + "\n"
 
 

@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -27,7 +28,7 @@ def main() -> None:
         folder = Path(name)
         clean, clock = str(put(folder, "clean.txt", GOOD)), str(put(folder, "clock.txt", BAD))
         code = str(put(folder, "small.py", "x = 1\n"))
-        commands = {
+        commands: dict[str, Sequence[str]] = {
             "python -c pass": [python, "-c", "pass"],
             "python -c 'import click'": [python, "-c", "import click"],
             "promptorder lint clean.txt": [*lint, clean],

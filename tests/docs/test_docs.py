@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,14 +15,26 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def test_the_command_reference_is_what_help_prints() -> None:
+def generator() -> Any:
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     assert spec is not None
     assert spec.loader is not None
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
+    return generate
+
+
+def test_the_command_reference_is_what_help_prints() -> None:
     written = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert written == generate.reference(), "run: python docs/generate.py"
+    assert written == generator().reference(), "run: python docs/generate.py"
+
+
+def test_the_pages_of_rules_are_their_docstrings() -> None:
+    generate = generator()
+    written = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "rules").glob("*.md")}
+    assert written == generate.rule_pages(), "run: python docs/generate.py"
+    config = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8")
+    assert config == generate.site(config), "run: python docs/generate.py"
 
 
 def test_every_layout_and_placeholder_is_documented() -> None:

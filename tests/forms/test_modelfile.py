@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
-from linted import RULES, found, prompts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linted import RULES, found, prompts
 
 from promptorder.forms import FormError
 
@@ -36,7 +38,8 @@ CHANGING = {
 
 CLEAN = {
     "a date in the system text": f'FROM m\nSYSTEM """Today is Saturday 14 March 2026, 09:26:53.\n{RULES}"""\n',
-    "a clock in an example": 'FROM m\n' + SYSTEM + 'MESSAGE user At 2026-03-14T09:26:53Z, which tea?\nMESSAGE assistant Sencha.\n',
+    "a clock in an example": "FROM m\n" + SYSTEM
+    + 'MESSAGE user At 2026-03-14T09:26:53Z, which tea?\nMESSAGE assistant Sencha.\n',
     "a placeholder that nobody fills in": f'FROM m\nSYSTEM """Now {{{{ now }}}}\n{RULES}"""\n',
     "no date": 'FROM m\nTEMPLATE """{{ .System }}\n{{ .Prompt }}"""\n' + SYSTEM,
     "date last": 'FROM m\nTEMPLATE """{{ .System }}\n{{ .Prompt }} ({{ currentDate }})"""\n' + SYSTEM,
@@ -58,7 +61,8 @@ def test_what_stays_is_left_alone(text: str) -> None:
 
 def test_the_order_of_the_model() -> None:
     text = (
-        'FROM m\nMESSAGE user Which tea?\nMESSAGE assistant """Sencha.\nOr mint."""\nTEMPLATE """<s>{{ .System }}' + TURNS + '"""\n'
+        'FROM m\nMESSAGE user Which tea?\nMESSAGE assistant """Sencha.\nOr mint."""\n'
+        'TEMPLATE """<s>{{ .System }}' + TURNS + '"""\n'
         'SYSTEM "You are kind."\n'
     )  # fmt: skip
     (prompt,) = prompts(text, "modelfile", "Modelfile")
@@ -82,14 +86,13 @@ def test_a_text_that_does_not_end_names_its_line() -> None:
 @given(
     st.lists(
         st.sampled_from(
-            ["FROM m", "SYSTEM ", "TEMPLATE ", "MESSAGE ", "user ", '"""', '"', "\n", "{{", "}}", "{{ .System }}", "{{ currentDate }}",
+            ["FROM m", "SYSTEM ", "TEMPLATE ", "MESSAGE ", "user ", '"""', '"', "\n", "{{", "}}", "{{ .System }}",
+             "{{ currentDate }}",
              "range .Messages", "#", "茶", "\r", "\ud800"]
         ),
         max_size=25,
     )
 )  # fmt: skip
 def test_no_text_breaks_the_reader(words: list[str]) -> None:
-    try:
+    with contextlib.suppress(FormError):
         prompts("".join(words), "modelfile", "Modelfile")
-    except FormError:
-        pass

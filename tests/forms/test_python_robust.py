@@ -58,7 +58,7 @@ def test_a_program_in_a_newer_syntax_is_still_searched() -> None:
         + "Be brief and kind to all. " * 20
         + '"""\nlazy import os\n'
     )
-    found = []
+    found: list[Finding] = []
     with pytest.raises(FormError) as caught:
         for prompt in python.prompts(Source("p.py", "python", text)):
             found.extend(lint(Source("p.py", "python", text), [prompt], Rules()))
@@ -132,6 +132,7 @@ def test_broken_programs(data: st.DataObject) -> None:
         ("f'\\N{DASH}{x}'", ["\\N{DASH}", "<x>"]),
         ("f'''{\nx\n}'''", ["<\nx\n>"]),
         ("('a'  # first\n 'b')", ["a", "b"]),
+        ("f'{a in\"bc\"}d'", ['<a in"bc">', "d"]),
         ("b'a'", []),
     ],
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
-from linted import RULES, found, prompts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linted import RULES, found, prompts
 
 from promptorder.forms import FormError
 
@@ -22,7 +24,8 @@ CHANGING = {
         [(3, NAMED)],
     ),
     "messages": (
-        f'[[messages]]\nrole = "system"\ncontent = """\nAt {{clock}}\n{RULES}"""\n\n[[messages]]\nrole = "user"\ncontent = "{{q}}"\n',
+        f'[[messages]]\nrole = "system"\ncontent = """\nAt {{clock}}\n{RULES}"""\n'
+        f'\n[[messages]]\nrole = "user"\ncontent = "{{q}}"\n',
         [(4, NAMED)],
     ),
     "inline": (
@@ -41,7 +44,8 @@ CHANGING = {
 CLEAN = {
     "clock last": f'prompt = """\n{RULES}At {{clock}}\n"""\n',
     "metadata": f'created = 2026-03-14T09:26:53Z\nversion = "2026-03-14 09:26:53"\nprompt = """\n{RULES}"""\n',
-    "a project": '[project]\nname = "tea"\ndescription = "You are here. Always answer."\n[tool.x]\nmessage_template = "{clock} bump"\n',
+    "a project": '[project]\nname = "tea"\ndescription = "You are here. Always answer."\n'
+    '[tool.x]\nmessage_template = "{clock} bump"\n',
     "a comment": f'# prompt = "At {{clock}} {ONE_LINE}"\nprompt = """\n{RULES}"""\n',
 }
 
@@ -67,7 +71,8 @@ def test_places_of_escapes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [("a = 1\nprompt = \n", 2), ('prompt = "a\n', 1), ("prompt = 1\nprompt = 2\n", 2), ("prompt = " + "[" * 4000, None)]
+    ("text", "line"), [("a = 1\nprompt = \n", 2), ('prompt = "a\n', 1), ("prompt = 1\nprompt = 2\n", 2),
+     ("prompt = " + "[" * 4000, None)]
 )  # fmt: skip
 def test_what_breaks_the_form_is_refused(text: str, line: int | None) -> None:
     with pytest.raises(FormError) as caught:
@@ -79,13 +84,12 @@ def test_what_breaks_the_form_is_refused(text: str, line: int | None) -> None:
 @given(
     st.lists(
         st.sampled_from(
-            ["prompt", " = ", '"', '"""', "'''", "'", "[", "]", "[[", "]]", "{", "}", ",", "\n", "a", ".", "#", "\\", "\\u8336", "1", "茶"]
+            ["prompt", " = ", '"', '"""', "'''", "'", "[", "]", "[[", "]]", "{", "}", ",", "\n", "a",
+             ".", "#", "\\", "\\u8336", "1", "茶"]
         ),
         max_size=30,
     )
 )  # fmt: skip
 def test_no_text_breaks_the_reader(words: list[str]) -> None:
-    try:
+    with contextlib.suppress(FormError):
         prompts("".join(words), "toml", "prompts.toml")
-    except FormError:
-        pass

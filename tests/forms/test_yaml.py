@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
 
 import pytest
-from linted import RULES, found, prompts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linted import RULES, found, prompts
 
 from promptorder.forms import FormError
 
@@ -68,7 +69,8 @@ CHANGING = {
         [(6, CLOCK)],
     ),
     "another workflow's prompt template": (
-        "nodes:\n  - data:\n      type: llm\n      prompt_template:\n        - id: a1\n          role: system\n          text: |\n"
+        "nodes:\n  - data:\n      type: llm\n      prompt_template:\n"
+        "        - id: a1\n          role: system\n          text: |\n"
         + block("Question: {{#sys.query#}}\n" + RULES + RULES, 12),
         [(8, QUESTION)],
     ),
@@ -123,13 +125,19 @@ CLEAN = {
     "user's part first in the file": "user: |\n" + block("At {clock}: {question}\n") + "system: |\n" + block(RULES),
     "metadata": "created: 2026-03-14T09:26:53Z\nid: 5f0c2a9e-71b4-4c1e-9d55-0b8a3f6d2e10\nprompt: |\n" + block(RULES),
     "examples": "system: |\n" + block(RULES) + "examples:\n  - ticket: '2026-03-14 09:26 lamp dead'\n    label: tea\n",
-    "tests": "prompt: |\n" + block(RULES) + "tests:\n  - vars:\n      prompt: 'At 09:26:53: " + ONE_LINE.replace("'", "") + "'\n",
-    "a deployment": "kind: Deployment\nspec:\n  template:\n    metadata:\n      name: '{{ now }}'\n  message: a\n" + "x: y\n" * 50,
-    "a letter": "template: |\n" + block("Dear {{user_name}},\nyour parcel {{order_id}} left at {{time}}.\n" + "It is brown and heavy. " * 20),
+    "tests": "prompt: |\n" + block(RULES)
+    + "tests:\n  - vars:\n      prompt: 'At 09:26:53: " + ONE_LINE.replace("'", "") + "'\n",
+    "a deployment": "kind: Deployment\n"
+    "spec:\n  template:\n    metadata:\n      name: '{{ now }}'\n  message: a\n" + "x: y\n" * 50,
+    "a letter": "template: |\n" + block("Dear {{user_name}},\nyour parcel {{order_id}} left at {{time}}.\n"
+    + "It is brown and heavy. " * 20),
+    "a letter of a mailer": "type: email\ntemplate: |\n"
+    + block("Dear {{user_name}},\nyou are number {{order_id}}. Always keep the receipt.\n" + "It is brown. " * 40),
     "a page": "template: |\n" + block("<div>{{ now() }}</div>\n" + "<p>You are here. Always answer the phone.</p>\n" * 9),
     "a log line": "message: '{{ now() }} started'\n",
     "escaped": "prompt: |\n" + block("Write \\{{now}} for the time.\n" + RULES),
-    "several prompts of one question": "title_prompt: 'Title for {question}'\nsummary_prompt: |\n" + block(RULES + "{question}\n"),
+    "several prompts of one question": "title_prompt: 'Title for {question}'\n"
+    "summary_prompt: |\n" + block(RULES + "{question}\n"),
 }  # fmt: skip
 
 
@@ -204,14 +212,13 @@ def test_a_file_without_prompts_is_not_parsed() -> None:
 @given(
     st.lists(
         st.sampled_from(
-            ["prompt:", "system:", "messages:", "- ", "role: user", "\n", "  ", "|", ">", "'", '"', "{clock}", "{{ now }}", "&a ", "*a",
-             "<<: ", "? ", "---\n", "\\u12", "\\", "[", "]", "{", "}", ": ", "茶", "\ud800", "\x00", "\r", "!x ", "%TAG", "content: "]
+            ["prompt:", "system:", "messages:", "- ", "role: user", "\n", "  ", "|", ">", "'", '"', "{clock}",
+             "{{ now }}", "&a ", "*a", "<<: ", "? ", "---\n", "\\u12", "\\", "[", "]", "{", "}", ": ", "茶", "\ud800", "\x00", "\r",
+             "!x ", "%TAG", "content: "]
         ),
         max_size=30,
     )
 )  # fmt: skip
 def test_no_text_breaks_the_reader(words: list[str]) -> None:
-    try:
+    with contextlib.suppress(FormError):
         prompts("".join(words), "yaml", "prompts.yaml")
-    except FormError:
-        pass

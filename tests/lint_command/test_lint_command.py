@@ -411,3 +411,38 @@ def test_the_process_gives_the_exit_code_and_all_of_its_output(project: Path) ->
     )
     assert done.returncode == 1
     assert json.loads(done.stdout)["summary"]["findings"] == 1
+
+
+BLOCK = RULES.replace("\n", "\n    ")
+IN_FORMS = {
+    "a.ts": (
+        'import OpenAI from "openai";\nconst client = new OpenAI();\n',
+        "// {}\n",
+        f"const system = `Now: ${{new Date().toISOString()}}\n{RULES}`;\n"
+        'client.chat.completions.create({ messages: [{ role: "system", content: system }] });\n',
+    ),
+    "a.yaml": ("", "# {}\n", f"system: |\n    Now: {{{{ now() }}}}\n    {BLOCK}\n"),
+    "a.toml": ("[prompts]\n", "# {}\n", f'system = """\nNow: {{{{ now() }}}}\n{RULES}\n"""\n'),
+    "Modelfile": (
+        "FROM small\n",
+        "# {}\n",
+        f'TEMPLATE """Now: {{{{ currentDate }}}}\n{RULES}\n{{{{ .Prompt }}}}"""\n',
+    ),
+    "a.mustache": ("", "{{{{! {} }}}}\n", f"Now: {{{{current_time}}}}\n{RULES}\n"),
+}
+
+
+@pytest.mark.parametrize("name", IN_FORMS)
+def test_suppression_in_every_form_with_comments(project: Path, name: str) -> None:
+    head, comment, prompt = IN_FORMS[name]
+    put(project, name, head + prompt)
+    found = promptorder.lint(name).findings
+    assert found, "the reader finds nothing to suppress"
+    codes_found = {finding.code for finding in found}
+    put(
+        project,
+        name,
+        head + comment.format(f"promptorder: ignore[{', '.join(codes_found)}] meant so") + prompt,
+    )
+    result = promptorder.lint(name)
+    assert (result.findings, result.suppressed) == ((), len(found))
