@@ -399,7 +399,17 @@ def _command(settings: CompareSettings, engine: str, model: str) -> tuple[str, .
         words.append("--allow-remote")
     for name in settings.layouts:
         words += ["--layout", name]
-    for key in ("rules", "pages", "repeats", "num_ctx", "num_predict", "seed", "clock_gap_s", "cold", "timeout_s"):
+    for key in (
+        "rules",
+        "pages",
+        "repeats",
+        "num_ctx",
+        "num_predict",
+        "seed",
+        "clock_gap_s",
+        "cold",
+        "timeout_s",
+    ):
         value = getattr(settings, key)
         if value != getattr(default, key):
             words += [f"--{key.removesuffix('_s').replace('_', '-')}", str(value)]

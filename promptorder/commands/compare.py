@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from promptorder.api import CompareSettings, Comparing
     from promptorder.console import Color
     from promptorder.model.comparison import Comparison
+    from promptorder.model.run import Run
 
 
 def _names(package: str, noun: str) -> list[str]:
@@ -96,6 +97,14 @@ def _names(package: str, noun: str) -> list[str]:
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="RUN.json", help="Keep the run, with every sample."
 )
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a report too; its name says which: .html, .md, .csv, .json, .txt. Repeatable.",
+)
 @click.option("--resume", is_flag=True, help="Go on with a run that broke off.")
 @click.option(
     "--dry-run", is_flag=True, help="Show prompts, calls and an estimate of the time; measure nothing."
@@ -142,6 +151,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     settings = _settings(options)
     gates = _gates(options["fail_under"])
     quiet = options["quiet"]
+    reports = _reports(options["reports"], options["format_"])
 
     def note(text: str) -> None:
         if not quiet:
@@ -166,10 +176,12 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         if options["dry_run"]:
             return _dry_run(comparing)
         _measure(comparing, quiet=quiet, color=color, note=note)
-        result = comparing.result
-    _print(result, options["format_"], color)
+        run = comparing.run
+    result = run.comparison
+    _print(run, options["format_"], color)
     if settings.out is not None:
         note(f"the run is in {settings.out}")
+    _write_reports(run, reports, note)
     return _gate(result, gates) or _all_failed(result)
 
 
@@ -282,12 +294,35 @@ def _dry_run(comparing: Comparing) -> int:
     return 0
 
 
-def _print(result: Comparison, format_: str, color: Color) -> None:
+def _reports(paths: tuple[Path, ...], shown: str) -> dict[Path, str]:
+    """The format of each report; that all can be made and written is known before anything is measured."""
+    from promptorder.reports import check_format, format_of
+    from promptorder.store import check_writable
+
+    reports = {path: format_of(str(path)) for path in paths}
+    for name in (shown, *reports.values()):
+        check_format(name)
+    for path in reports:
+        check_writable(path)
+    return reports
+
+
+def _write_reports(run: Run, reports: dict[Path, str], note: Any) -> None:
+    from promptorder.model.run import Runs
+    from promptorder.reports import REGISTRY
+    from promptorder.store import write_output
+
+    for path, name in reports.items():
+        write_output(path, REGISTRY.load(name).render_runs(Runs((run,)), width=80, color=False))
+        note(f"the report is in {path}")
+
+
+def _print(run: Run, format_: str, color: Color) -> None:
     from promptorder.console import print_text, wants_color, width_of
     from promptorder.reports import REGISTRY
 
     text = REGISTRY.load(format_).render(
-        result, width=width_of(sys.stdout), color=wants_color(color, sys.stdout)
+        run, width=width_of(sys.stdout), color=wants_color(color, sys.stdout)
     )
     print_text(text)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _MOST = 400
-"""Places in a file that are looked at: a file with more is data."""
+"""Places that are looked at in a file of usual size; one with far more is data."""
 _SURE = frozenset(
     "systemPrompt systemMessage system_prompt systemInstruction system_instruction systemInstructions messages".split()
 )
@@ -62,7 +62,7 @@ class Finder(Offers):
     def candidates(self) -> list[Candidate]:
         """The prompts, in the order of the places where they are made."""
         for number, match in enumerate(_SPOTS.finditer(self.code.data)):
-            if number >= _MOST or self.program.fuel < 0:
+            if number >= _MOST + len(self.code.data) // 400 or self.program.fuel < 0:
                 break
             node = self.code.root.descendant_for_byte_range(match.start(), match.start() + 1)
             if node is not None:

@@ -26,6 +26,7 @@ _COLUMNS = (
     Column("Band", "right"),
     Column("How known"),
 )
+_OF_SEVERAL = ("Layout", "First", "Follow-up", "Faster", "Reused")
 EXPLANATION = (
     "Seconds of prefill (reading the prompt, before the first token of the answer) for the first question "
     "and, as a median, for the follow-ups; Total is a follow-up with its answer. Faster: a follow-up's "
@@ -122,7 +123,8 @@ def _headline(comparison: Comparison) -> str:
     if wasted:
         worst = max(wasted, key=lambda each: each.follow_up_prefill_ns or 0)
         slow = seconds(worst.follow_up_prefill_ns)
-        return f"With {_and([each.name for each in wasted])} the document was read again for every question: {slow} s each time."
+        names = _and([each.name for each in wasted])
+        return f"With {names} the document was read again for every question: {slow} s each time."
     if by[Verdict.CANNOT_TELL]:
         return "It cannot be told from this run whether the document was reused."
     return "No follow-up was measured cleanly, so this run says nothing about reuse."
@@ -150,18 +152,30 @@ def subject(comparison: Comparison) -> str:
 
 def table(comparison: Comparison) -> Table:
     """The figures of one comparison."""
-    return Table(_COLUMNS, tuple(_row(layout) for layout in comparison.layouts))
+    return Table(_COLUMNS, tuple(cells(layout) for layout in comparison.layouts))
 
 
 def runs_table(runs: Runs) -> Table:
     """The figures of several, a row for each run and layout, with the change beside the first run."""
-    rows = []
-    base = {layout.name: layout for layout in runs.runs[0].comparison.layouts}
-    for number, (name, run) in enumerate(zip(labels(runs.runs), runs.runs, strict=True)):
-        for layout in run.comparison.layouts:
-            shown = "-" if number == 0 or layout.name not in base else _change(base[layout.name], layout)
-            rows.append((name, *_row(layout), shown))
-    return Table((Column("Run"), *_COLUMNS, Column("Change")), tuple(rows))
+    # Fewer columns than for one run: they must fit a terminal.
+    kept = [_COLUMNS.index(column) for column in _COLUMNS if column.title in _OF_SEVERAL]
+    rows = tuple(
+        (name, *(cells(layout)[i] for i in kept), changed(runs, run, layout))
+        for name, run in zip(labels(runs.runs), runs.runs, strict=True)
+        for layout in run.comparison.layouts
+    )
+    return Table((Column("Run"), *(_COLUMNS[i] for i in kept), Column("Change")), rows)
+
+
+def changed(runs: Runs, run: Run, layout: LayoutResult) -> str:
+    """A layout of a run beside the same one of the first run, in words."""
+    base = next((each for each in runs.runs[0].comparison.layouts if each.name == layout.name), None)
+    if run is runs.runs[0] or base is None:
+        return "-"
+    kind, a, b = change(base, layout), base.follow_up_prefill_ns, layout.follow_up_prefill_ns
+    if kind == "faster":
+        return f"{times(a, b)} as fast"
+    return f"{times(b, a)} as slow" if kind == "slower" else kind
 
 
 def beside(runs: Runs) -> str:
@@ -172,7 +186,8 @@ def beside(runs: Runs) -> str:
     )
 
 
-def _row(layout: LayoutResult) -> tuple[str, ...]:
+def cells(layout: LayoutResult) -> tuple[str, ...]:
+    """A layout's row of the table of one run."""
     return (
         layout.name,
         seconds(layout.first_prefill_ns),
@@ -183,13 +198,6 @@ def _row(layout: LayoutResult) -> tuple[str, ...]:
         band(layout.reused_fraction),
         layout.reused_fraction.method,
     )
-
-
-def _change(base: LayoutResult, layout: LayoutResult) -> str:
-    kind, a, b = change(base, layout), base.follow_up_prefill_ns, layout.follow_up_prefill_ns
-    if kind == "faster":
-        return f"{times(a, b)} as fast"
-    return f"{times(b, a)} as slow" if kind == "slower" else kind
 
 
 def meanings(run: Run) -> tuple[str, ...]:
@@ -206,11 +214,13 @@ def _lost(mine: LayoutFigures) -> str:
         f" It read {about}{count(mine.new_tokens, 'new token')} of {mine.prompt_tokens:,}: by tokens alone it could be "
         f"{about}{ratio(mine.possible)} as fast, and was {ratio(mine.speed_up)}."
     )
-    if mine.floor_ns and mine.floor_method == "measured":
-        return f"{text} What is lost is the floor of a call: {seconds(mine.floor_ns)} s even when all is reused."
-    if mine.floor_ns:
-        return f"{text} What is lost is the floor of a call, about {seconds(mine.floor_ns)} s whatever is reused."
-    return text
+    if not mine.floor_ns:
+        return text
+    later, floor = seconds(mine.layout.follow_up_prefill_ns), seconds(mine.floor_ns)
+    guess = "about " if mine.floor_method == "estimated" else ""
+    return (
+        f"{text} Still lost: of its {later} s, {guess}{floor} s is the floor of a call, whatever is reused."
+    )
 
 
 def savings(run: Run, runs: Runs) -> tuple[str, ...]:
@@ -223,7 +233,9 @@ def _saving(mine: LayoutFigures, every: Sequence[LayoutFigures], run: Run, runs:
     if mine.saved_ns is None or mine.layout.verdict is Verdict.NOT_REUSED:
         return
     beside_what = mine.reference or "reading it all again"
-    text = f"{mine.layout.name}: {seconds(mine.saved_ns)} s less waiting for each follow-up than {beside_what}"
+    text = (
+        f"{mine.layout.name}: {seconds(mine.saved_ns)} s less waiting for each follow-up than {beside_what}"
+    )
     hours = hours_per_day(mine.saved_ns, runs.per_day)
     if hours is not None:
         text += f", {amount(hours)} hours a day at {count(runs.per_day or 0, 'follow-up')}"

@@ -154,7 +154,8 @@ def _floor(
     later = layout.follow_up_prefill_ns
     if not known or new is None or later is None:
         return None, None
-    return max(0, round(later - new * median(known))), "estimated"
+    floor = round(later - new * median(known))
+    return (floor, "estimated") if floor > 0 else (None, None)
 
 
 def _ns_a_token(reply: Reply) -> float | None:

@@ -45,6 +45,7 @@ _COLUMNS = {
     "answer": "string",
     "failure": "string",
 }
+TEXTS = [name for name, kind in _COLUMNS.items() if kind == "string"]
 
 
 def frame(runs: Sequence[Run]) -> pd.DataFrame:

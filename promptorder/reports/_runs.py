@@ -9,10 +9,20 @@ from promptorder.errors import PromptorderError, UsageError
 from promptorder.layouts import built_in_layout
 from promptorder.model.run import Run
 
+
+def machine_of(run: Run) -> str:
+    """A run's machine in a few words."""
+    machine = run.machine
+    known = [machine.get(key) for key in ("system", "release", "architecture")]
+    processors = machine.get("processors")
+    words = [str(each) for each in known if each] + ([f"{processors} processors"] if processors else [])
+    return " ".join(words) or "unknown"
+
+
 _SAID: tuple[tuple[str, Callable[[Run], object]], ...] = (
     ("model", lambda run: run.comparison.engine.model),
     ("engine", lambda run: f"{run.comparison.engine.name} {run.comparison.engine.version or ''}".strip()),
-    ("machine", lambda run: _machine(run)),
+    ("machine", machine_of),
     ("context (tokens)", lambda run: run.comparison.engine.context_tokens),
     ("longest answer (tokens)", lambda run: run.comparison.options.get("num_predict")),
     ("cold start", lambda run: run.comparison.options.get("cold")),
@@ -57,14 +67,6 @@ def _said(value: object) -> str:
 
 def _stem(path: str) -> str:
     return path.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
-
-
-def _machine(run: Run) -> str:
-    machine = run.machine
-    known = [machine.get(key) for key in ("system", "release", "architecture")]
-    processors = machine.get("processors")
-    words = [str(each) for each in known if each] + ([f"{processors} processors"] if processors else [])
-    return " ".join(words) or "unknown"
 
 
 def _why_not(a: Run, b: Run) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from promptorder.console import printable
 from promptorder.model.run import Run, Runs
-from promptorder.reports._frame import frame
+from promptorder.reports._frame import TEXTS, frame
 
 SUMMARY = "one row a call, for spreadsheets"
 SUFFIXES = (".csv",)
@@ -20,8 +20,8 @@ def render(run: Run, *, width: int, color: bool) -> str:
 def render_runs(runs: Runs, *, width: int, color: bool) -> str:
     """The same for one or several runs."""
     data = frame(runs.runs)
-    for column in data.select_dtypes("string"):
-        data[column] = data[column].map(_safe, na_action="ignore")
+    for name in TEXTS:
+        data[name] = data[name].map(_safe, na_action="ignore")
     text: str = data.to_csv(index=False, lineterminator="\n")
     return text
 

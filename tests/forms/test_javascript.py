@@ -1,6 +1,6 @@
 """JavaScript and TypeScript: what changes, where it goes into a prompt, and what is no prompt.
 
-In the cases beside this file ``RULES`` is a constant of seven lines; ``@rule@`` marks a line where that rule finds something.
+In the cases beside this file ``RULES`` is a constant of seven lines; ``@rule@`` marks a line on which that rule reports.
 """
 
 from __future__ import annotations

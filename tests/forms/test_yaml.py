@@ -213,8 +213,9 @@ def test_a_file_without_prompts_is_not_parsed() -> None:
     st.lists(
         st.sampled_from(
             ["prompt:", "system:", "messages:", "- ", "role: user", "\n", "  ", "|", ">", "'", '"', "{clock}",
-             "{{ now }}", "&a ", "*a", "<<: ", "? ", "---\n", "\\u12", "\\", "[", "]", "{", "}", ": ", "茶", "\ud800", "\x00", "\r",
-             "!x ", "%TAG", "content: "]
+             "{{ now }}", "&a ", "*a", "<<: ", "? ", "---\n", "\\u12", "\\", "[", "]", "{", "}", ": ",
+             "茶", "\ud800", "\x00",
+             "\r", "!x ", "%TAG", "content: "]
         ),
         max_size=30,
     )
