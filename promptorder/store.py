@@ -24,6 +24,9 @@ from promptorder.model.run import Run
 from promptorder.model.sample import Sample
 
 
+LAST_RUN = "last-run.json"
+
+
 class RunFile:
     """One run's file, open for appending and locked against a second process.
 
@@ -100,9 +103,13 @@ class RunFile:
         self.saved += 1
 
     def finish(self, run: Mapping[str, Any]) -> None:
-        """Write the run file in one step, and remove the partial one."""
-        if self.path is not None:
-            write_atomically(self.path, json.dumps(run, ensure_ascii=False, indent=1) + "\n")
+        """Write the run file in one step, and remove the partial one.
+
+        A run without a name is kept as ``last-run.json`` in the state folder, until the next one is finished: what took
+        minutes to measure must not hang on whether its report could be printed.
+        """
+        path = self.path if self.path is not None else self.partial.with_name(LAST_RUN)
+        write_atomically(path, json.dumps(run, ensure_ascii=False, indent=1) + "\n")
         self.close()
         self.partial.unlink(missing_ok=True)
 

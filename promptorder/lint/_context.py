@@ -18,13 +18,15 @@ _CUE = lazily(
     r"timestamp|datetime|as of|rendered|generated|asked|opened|started|requested|received|logged|snapshot|moment|day of|"
     r"wall clock|it is|built at|sent|issued at|fetched|utc|weekday|shift|session|"
     r"heute|jetzt|uhrzeit|datum|aktuell\w*|stand|aujourd'hui|heure|maintenant|nous sommes|hoy|ahora|fecha|hora|"
-    r"hoje|agora|data|oggi|adesso|ora|vandaag|nu|nå|idag|i dag|dzi[sś]|teraz|сегодня|сейчас|время|дата|bugün|şimdi)\b"
+    r"it['’]s|hoje|agora|data|oggi|adesso|ora|vandaag|nu|nå|idag|i dag|dzi[sś](?:iaj)?|teraz|dnes|dnes je|tänään|σήμερα|hari ini|hôm nay|"
+    r"сегодня|сейчас|сьогодні|зараз|время|дата|bugün|şimdi)\b"
     r"|今日|本日|現在|今天|现在|目前|時刻|时间|日付|日期|오늘|현재|지금|اليوم|الآن|आज|अभी",
     re.IGNORECASE,
 )
 _STRONG_CUE = lazily(
     r"\b(?:now|today|current\w*|it is|as of|clock|timestamp|rendered|generated|heute|jetzt|uhrzeit|aktuell\w*|aujourd'hui|"
-    r"maintenant|hoy|ahora|hoje|agora|oggi|adesso|vandaag|сегодня|сейчас|bugün)\b|今日|本日|現在|今天|现在|오늘|현재|지금|الآن|आज",
+    r"maintenant|hoy|ahora|hoje|agora|oggi|adesso|vandaag|idag|i dag|dzi[sś](?:iaj)?|dnes|tänään|σήμερα|hari ini|hôm nay|"
+    r"сегодня|сейчас|сьогодні|зараз|bugün)\b|今日|本日|現在|今天|现在|오늘|현재|지금|اليوم|الآن|आज",
     re.IGNORECASE,
 )
 _EXAMPLE = lazily(

@@ -489,7 +489,7 @@ def test_a_run_without_a_name_is_kept_in_the_state_folder(state: Path) -> None:
     assert again.partial == run.partial
     assert again.begin(HEADER, QUESTIONS) == EVERY
     again.finish({})
-    assert names(state) == []
+    assert names(state) == ["last-run.json"]
 
 
 def test_the_newest_run_without_a_name_is_resumed(state: Path) -> None:
@@ -505,3 +505,11 @@ def test_the_newest_run_without_a_name_is_resumed(state: Path) -> None:
 def test_no_run_without_a_name_to_resume(state: Path) -> None:
     with pytest.raises(InputError, match="no unfinished run"):
         RunFile(None, resume=True)
+
+
+def test_a_finished_run_without_a_name_is_kept_as_the_last_one(state: Path) -> None:
+    run = RunFile(None, resume=False)
+    run.begin({"plan": "x"}, 2)
+    run.finish({"schema": "promptorder.run/1"})
+    assert json.loads((state / "last-run.json").read_text()) == {"schema": "promptorder.run/1"}
+    assert not list(state.glob("*.partial"))
