@@ -23,7 +23,6 @@ from promptorder.errors import InputError, OutputError, UsageError
 from promptorder.model.run import Run
 from promptorder.model.sample import Sample
 
-
 LAST_RUN = "last-run.json"
 
 

@@ -299,6 +299,8 @@ def _reports(paths: tuple[Path, ...], shown: str) -> dict[Path, str]:
     from promptorder.reports import check_format, format_of
     from promptorder.store import check_writable
 
+    if shown == "html" and sys.stdout.isatty():
+        raise UsageError("a page is not for the terminal", hint="use --report report.html instead")
     reports = {path: format_of(str(path)) for path in paths}
     for name in (shown, *reports.values()):
         check_format(name)

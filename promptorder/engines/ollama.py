@@ -10,20 +10,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from promptorder.engines._ollama_client import OllamaClient, elsewhere
-from promptorder.engines._ollama_versions import (
-    answers_without_reading,
-    count_meaning,
-    duration_caveat,
-    parse_version,
+from promptorder.engines._ollama_counting import KEEP_ALIVE, Counting, whole_number
+from promptorder.engines._ollama_models import (
+    blob_of,
+    capabilities_of,
+    check_suitable,
+    choose_model,
+    context_length,
+    name_of,
+    running,
+    show,
 )
-from promptorder.errors import (
-    EngineError,
-    FailedReplyError,
-    ModelNotFoundError,
-    ModelUnsuitableError,
-    PromptTooLongError,
-    UsageError,
-)
+from promptorder.engines._ollama_versions import duration_caveat, parse_version
+from promptorder.errors import EngineError, FailedReplyError
 from promptorder.model.engine import Cold, Engine, EngineInfo, EngineOptions, TokenCount
 from promptorder.model.prompt import Prompt
 from promptorder.model.sample import Reply
@@ -32,17 +31,9 @@ SUMMARY = "a running Ollama server, on this machine or another"
 AUTO_RANK = 10
 INSTALL_HINT = "start Ollama with `ollama serve` (--host if it is not on this machine)"
 
-KEEP_ALIVE = "15m"
-"""Sent with every call: a server whose default is 0 would unload the model after each."""
-_COUNTING_CONTEXT = 256
-"""llama.cpp's smallest context: a longer prompt is refused, and the refusal names its tokens."""
 _UNLOAD_LIMIT_S = 60.0
 _SHORT_CALL_LIMIT_S = 60.0
 _FIRST_CALL_LIMIT_S = 900.0
-_SAMPLE_CHARACTERS = 1500
-_SHORT_CHARACTERS = 4000
-_FILLER_WORD = "word "  # at least a token each
-_FILLER_MARGIN = 64
 _PROBE_LIMIT_S = 5.0
 
 
@@ -78,8 +69,6 @@ class OllamaEngine:
         self._client.limit_wait(_SHORT_CALL_LIMIT_S)
         self._touched = False
         self._slowest_s = 0.0
-        self._characters_per_token: float | None = None
-        self._filler_tokens: int | None = None
         try:
             self._connect(options)
         except BaseException:
@@ -87,42 +76,38 @@ class OllamaEngine:
             raise
 
     def _connect(self, options: EngineOptions) -> None:
-        version_text = str(self._client.get("/api/version").get("version") or "")
+        client = self._client
+        version_text = str(client.get("/api/version").get("version") or "")
         version = parse_version(version_text)
-        self._count_meaning = count_meaning(version)
-        self._answers_unread = answers_without_reading(version)
-        models: list[dict[str, Any]] = self._client.get("/api/tags").get("models") or []
-        self._model = self._choose(models)
-        shown = self._show(self._model)
-        self._blob = _blob(shown)
-        listed = next((model for model in models if _name(model) == self._model), {})
+        models: list[dict[str, Any]] = client.get("/api/tags").get("models") or []
+        self._model = choose_model(client, models, options.model, allow_remote=options.allow_remote)
+        shown = show(client, self._model)
+        listed = next((model for model in models if name_of(model) == self._model), {})
         remote = listed.get("remote_host") or shown.get("remote_host")
-        if remote and not options.allow_remote:
-            raise ModelUnsuitableError(
-                f"{self._model} is a cloud model: the document would be sent to {remote}",
-                hint="choose a local model (`ollama list` shows them), or add --allow-remote if it may leave "
-                "this machine",
-            )
-        capabilities = [str(each) for each in shown.get("capabilities") or ()]
-        if capabilities and "completion" not in capabilities:
-            raise ModelUnsuitableError(
-                f"{self._model} cannot complete text; it can: {', '.join(capabilities)}",
-                hint="choose a model that answers, with --model; `ollama list` shows those that are there",
-            )
+        check_suitable(self._model, shown, remote, allow_remote=options.allow_remote)
+        self._blob = blob_of(shown)
         self._found = self._loaded()
-        goes_to = remote or elsewhere(self._client.host_name)
+        goes_to = remote or elsewhere(client.host_name)
         self._cold: Cold = options.cold or ("nonce" if goes_to else "unload")
         self._info = EngineInfo(
             name="ollama",
-            version=None if version_text in ("", "0.0.0") else version_text,
+            version=None if version is None and version_text in ("", "0.0.0") else version_text,
             model=self._model,
             model_digest=listed.get("digest"),
-            max_context_tokens=_context_length(shown),
-            can_think="thinking" in capabilities,
+            max_context_tokens=context_length(shown),
+            can_think="thinking" in capabilities_of(shown),
             document_goes_to=goes_to,
             duration_caveat=duration_caveat(version),
             notes=tuple(self._notes()),
             facts={key: str(value) for key, value in (shown.get("details") or {}).items() if value},
+        )
+        self._counting = Counting(
+            client,
+            self._model,
+            version,
+            can_think=self._info.can_think,
+            loaded_context=self._loaded_context,
+            kept_context=self._kept_context,
         )
 
     @property
@@ -137,11 +122,11 @@ class OllamaEngine:
 
     def render(self, prompt: Prompt) -> str | None:
         """The prompt through the model's template, by the server itself; None before version 0.30."""
-        if not self._can_answer_unread():
+        if not self._counting.answers_unread():
             return None
         body = {**self._chat_body(prompt), "stream": False, "_debug_render_only": True}
         if self._info.context_tokens is None:
-            body["options"]["num_ctx"] = self._loaded_context or _COUNTING_CONTEXT
+            body["options"]["num_ctx"] = self._counting.context
         self._touched = True  # rendering loads the model, though it does not run it
         reply = self._client.post("/api/chat", body)
         rendered = (reply.get("_debug_info") or {}).get("rendered_template")
@@ -149,7 +134,7 @@ class OllamaEngine:
 
     def count_tokens(self, text: str) -> TokenCount:
         """Exact to a token where the server refuses a long prompt with its count; else from a sample."""
-        return self._count(
+        return self._counting.count(
             "/api/generate", lambda more: {"raw": True, "prompt": text + more}, text, whole=False
         )
 
@@ -161,7 +146,7 @@ class OllamaEngine:
             messages[-1]["content"] += more
             return {"messages": messages}
 
-        return self._count("/api/chat", content, prompt.text, whole=True)
+        return self._counting.count("/api/chat", content, prompt.text, whole=True)
 
     def use_context(self, tokens: int) -> None:
         """Fix ``num_ctx``. With the nonce, a loaded context that is large enough is kept as it is."""
@@ -207,9 +192,9 @@ class OllamaEngine:
 
     def restore(self) -> None:
         """Load the model again as it was found, or unload it where it was not loaded."""
-        if not self._touched:
+        if not (self._touched or self._counting.used):
             return
-        self._touched = False
+        self._touched = self._counting.used = False
         self._client.limit_wait(_FIRST_CALL_LIMIT_S)
         if self._found is None:
             self._client.post("/api/generate", {"model": self._model, "prompt": "", "keep_alive": 0})
@@ -232,55 +217,12 @@ class OllamaEngine:
         """Close the connection."""
         self._client.close()
 
-    def _choose(self, models: list[dict[str, Any]]) -> str:
-        names = [_name(model) for model in models]
-        wanted = self._options.model
-        if wanted:
-            full = wanted if ":" in wanted.rsplit("/", 1)[-1] else f"{wanted}:latest"
-            for name in names:
-                if name.lower() in (wanted.lower(), full.lower()):
-                    return name
-            there = f"there are: {', '.join(names)}; " if names else "there is none yet; "
-            raise ModelNotFoundError(
-                f"the server at {self._client.address} does not have the model {wanted}",
-                hint=f"{there}get it with `ollama pull {wanted}`",
-            )
-        if not names:
-            raise ModelNotFoundError(
-                f"the server at {self._client.address} has no model",
-                hint="get one, for example with `ollama pull smollm2`",
-            )
-        usable = [name for name, model in zip(names, models, strict=True) if self._can_complete(name, model)]
-        loaded = [_name(entry) for entry in self._client.get("/api/ps").get("models") or []]
-        for name in loaded:
-            if name in usable:
-                return name
-        if len(usable) == 1:
-            return usable[0]
-        raise UsageError(
-            f"the server at {self._client.address} has {len(usable) or 'no'} models that complete text, and "
-            "none is loaded",
-            hint="choose one with --model: " + ", ".join(usable or names),
-        )
-
-    def _can_complete(self, name: str, listed: Mapping[str, Any]) -> bool:
-        if listed.get("remote_host") and not self._options.allow_remote:
-            return False
-        capabilities = listed.get("capabilities")
-        if capabilities is None:
-            capabilities = self._show(name).get("capabilities")
-        return not capabilities or "completion" in capabilities
-
-    def _show(self, model: str) -> dict[str, Any]:
-        return self._client.post("/api/show", {"model": model})
-
     def _loaded(self) -> dict[str, Any] | None:
         """The entry of the running model that shares our model's runner: names are only aliases."""
-        entries = self._client.get("/api/ps").get("models") or []
-        for entry in entries:
-            name = _name(entry)
-            if name == self._model or (self._blob and _blob(self._show(name)) == self._blob):
-                return dict(entry)
+        for entry in running(self._client):
+            name = name_of(entry)
+            if name == self._model or (self._blob and blob_of(show(self._client, name)) == self._blob):
+                return entry
         return None
 
     @property
@@ -300,7 +242,7 @@ class OllamaEngine:
         pause_s = 0.005
         asked_for = ""
         while (entry := self._loaded()) is not None:
-            name = _name(entry) or self._model
+            name = name_of(entry) or self._model
             if name != asked_for:
                 self._client.post(
                     "/api/generate", {"model": name, "prompt": "", "stream": False, "keep_alive": 0}
@@ -319,103 +261,16 @@ class OllamaEngine:
         """A word before somebody's loaded model loses its cache or its place."""
         if self._found is not None and self._cold == "unload":
             yield (
-                f"{_name(self._found)} is loaded on this server. It is unloaded before each layout, which drops its "
+                f"{name_of(self._found)} is loaded on this server. It is unloaded before each layout, which drops its "
                 "cache for whoever uses it, and loaded again at the end."
             )
-        others = [_name(entry) for entry in self._client.get("/api/ps").get("models") or ()]
-        others = [name for name in others if self._found is None or name != _name(self._found)]
+        others = [name_of(entry) for entry in running(self._client)]
+        others = [name for name in others if self._found is None or name != name_of(self._found)]
         if others:
             yield (
                 f"other models are loaded ({', '.join(others)}): the server may unload them to make room, and what "
                 "they do meanwhile slows the measurement"
             )
-
-    def _count(
-        self, path: str, content: Callable[[str], dict[str, Any]], text: str, *, whole: bool
-    ) -> TokenCount:
-        """Count what ``content`` sends by having it refused; ``content`` takes a text to add at its end."""
-        if not self._can_answer_unread():
-            return self._estimate(text)
-        if len(text) > _SHORT_CHARACTERS and self._kept_context is None:
-            count = self._refused(path, content(""))
-            return TokenCount(count, exact=True) if count is not None else self._estimate(text)
-        # A short text would be read instead of refused: make it long, and take the filler off again.
-        filler = "\n" + _FILLER_WORD * ((self._kept_context or _COUNTING_CONTEXT) + _FILLER_MARGIN)
-        if self._filler_tokens is None:
-            self._filler_tokens = self._refused("/api/generate", {"raw": True, "prompt": filler})
-        padded = self._refused(path, content(filler))
-        if padded is None or self._filler_tokens is None:
-            return self._estimate(text)
-        return TokenCount(max(1, padded - self._filler_tokens), exact=not whole)
-
-    def _refused(self, path: str, content: dict[str, Any]) -> int | None:
-        """Tokens of a prompt that is too long for the smallest context; None where it is not refused."""
-        self._touched = True
-        body = {
-            "model": self._model,
-            **content,
-            "stream": False,
-            "truncate": False,
-            "keep_alive": KEEP_ALIVE,
-            "options": {
-                "num_ctx": self._kept_context or _COUNTING_CONTEXT,
-                "num_predict": 1,
-                "temperature": 0,
-            },
-        }
-        if self._info.can_think:
-            body["think"] = False
-        try:
-            self._client.post(path, body)
-        except PromptTooLongError as refusal:
-            match = re.search(r"n_prompt_tokens\D*(\d+)|request \((\d+) tokens\)", str(refusal.__cause__))
-            return int(match[1] or match[2]) if match is not None else None
-        return None
-
-    def _estimate(self, text: str) -> TokenCount:
-        """From a sample out of the text's middle: older servers count only by reading."""
-        if self._characters_per_token is None:
-            middle = max(0, len(text) // 2 - _SAMPLE_CHARACTERS // 2)
-            sample = text[middle : middle + _SAMPLE_CHARACTERS]
-            read = self._read_raw(sample, num_ctx=2048) or len(sample) // 4
-            self._characters_per_token = max(1, len(sample)) / max(1, read)
-        return TokenCount(max(1, round(len(text) / self._characters_per_token)), exact=False)
-
-    def _can_answer_unread(self) -> bool:
-        if self._answers_unread is None:
-            self._probe()
-        return bool(self._answers_unread)
-
-    def _probe(self) -> None:
-        """Ask a server of unknown version by a few tokens what it can do and what it counts."""
-        body = self._body({"messages": [{"role": "user", "content": "hi"}], "stream": False})
-        body["options"] |= {"num_ctx": self._loaded_context or _COUNTING_CONTEXT, "num_predict": 1}
-        self._touched = True
-        reply = self._client.post("/api/chat", {**body, "_debug_render_only": True})
-        self._answers_unread = "_debug_info" in reply
-        text = "one two three four five six seven eight nine ten eleven twelve"
-        cold, warm = (self._read_raw(text, num_ctx=_COUNTING_CONTEXT) for _ in range(2))
-        self._count_meaning = "read" if cold and (warm or 0) < cold else "whole"
-
-    def _read_raw(self, text: str, *, num_ctx: int) -> int | None:
-        """Let the server read a short text, and return the number of tokens it reports."""
-        self._touched = True
-        reply = self._client.post(
-            "/api/generate",
-            {
-                "model": self._model,
-                "raw": True,
-                "prompt": text,
-                "stream": False,
-                "keep_alive": KEEP_ALIVE,
-                "options": {
-                    "num_ctx": self._kept_context or num_ctx,
-                    "num_predict": 1,
-                    "temperature": 0,
-                },
-            },
-        )
-        return _whole(reply, "prompt_eval_count")
 
     def _chat_body(self, prompt: Prompt) -> dict[str, Any]:
         body = self._body({"messages": _messages(prompt), "stream": True, "truncate": False})
@@ -442,11 +297,14 @@ class OllamaEngine:
         first_token_ns: int | None,
         elapsed_ns: int,
     ) -> Reply:
-        count, cached = _whole(last, "prompt_eval_count"), _whole(last, "prompt_eval_cached_count")
+        count, cached = (
+            whole_number(last, "prompt_eval_count"),
+            whole_number(last, "prompt_eval_cached_count"),
+        )
         if self._info.counts_cached_tokens is None:
-            counts = cached is not None or self._count_meaning == "read"
+            counts = cached is not None or self._counting.meaning == "read"
             self._info = replace(self._info, counts_cached_tokens=counts)
-        only_read = cached is None and self._count_meaning == "read"
+        only_read = cached is None and self._counting.meaning == "read"
         return Reply(
             answer=answer,
             thinking=thinking,
@@ -455,11 +313,11 @@ class OllamaEngine:
             read_tokens=(count or 0)
             if only_read
             else (count - cached if count and cached is not None else None),
-            output_tokens=_whole(last, "eval_count"),
-            prefill_ns=_whole(last, "prompt_eval_duration"),
-            decode_ns=_whole(last, "eval_duration"),
-            load_ns=_whole(last, "load_duration"),
-            total_ns=_whole(last, "total_duration"),
+            output_tokens=whole_number(last, "eval_count"),
+            prefill_ns=whole_number(last, "prompt_eval_duration"),
+            decode_ns=whole_number(last, "eval_duration"),
+            load_ns=whole_number(last, "load_duration"),
+            total_ns=whole_number(last, "total_duration"),
             first_token_ns=first_token_ns,
             elapsed_ns=elapsed_ns,
             done_reason=str(last["done_reason"]) if last.get("done_reason") else None,
@@ -476,30 +334,6 @@ class OllamaEngine:
 
 def _messages(prompt: Prompt) -> list[dict[str, str]]:
     return [{"role": message.role, "content": message.text} for message in prompt.messages]
-
-
-def _name(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("name") or entry.get("model") or "")
-
-
-def _blob(shown: Mapping[str, Any]) -> str | None:
-    """The digest of the weights' file: models that share it share a runner, whatever their names."""
-    match = re.search(r"^FROM .*sha256-([0-9a-f]{64})$", str(shown.get("modelfile") or ""), re.MULTILINE)
-    return match[1] if match else None
-
-
-def _context_length(shown: Mapping[str, Any]) -> int | None:
-    """The context that the model was made for, in tokens."""
-    for key, value in (shown.get("model_info") or {}).items():
-        if key.endswith(".context_length") and isinstance(value, int):
-            return value
-    return None
-
-
-def _whole(reply: Mapping[str, Any], key: str) -> int | None:
-    """A count or a duration; absent, and anything that is neither, is None."""
-    value = reply.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _seconds_left(expires_at: object) -> str:

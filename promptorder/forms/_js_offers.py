@@ -36,6 +36,7 @@ KEYS = {
     "systemInstructions": "system_instructions", "developer": "developer", "preamble": "preamble", "prompt": "prompt",
     "messages": "messages", "input": "input", "contents": "contents", "history": "chat_history", "tools": "tools",
     "chatHistory": "chat_history", "message": "message", "userPrompt": "message", "functions": "functions",
+    "prompt_cache_key": "prompt_cache_key", "promptCacheKey": "prompt_cache_key", "cache_salt": "cache_salt",
 }  # fmt: skip
 _KEYED = (("key",), ("hash",), ("id",), ("digest",), ("checksum",), ("length",), ("tokens",))
 

@@ -106,6 +106,8 @@ def placeholder(source: str, inside: str, start: int, role: str) -> Segment | No
     inside = inside.strip()
     if not inside or inside[0] in "!/>^&" or _KEYWORD.match(inside):
         return None
+    if inside[0] in "\"'" and ":" in inside:
+        return None  # JSON whose braces are doubled for a template of Python
     if inside[0] in "#@" and not inside.endswith("#"):
         return None
     inside = inside.strip("#@ ")

@@ -43,7 +43,10 @@ _TRANSFORMS = (
     "strip",
     "summar",
     "humanize",
+    "b64",
+    "urlsafe_b64",
 )
+_HASHES = ("sha1", "sha2", "sha3", "sha5", "md5", "blake2", "crc32", "adler32")
 
 _FRAMES = ("df", "data", "frame", "examples", "train", "pool", "shots", "pairs", "samples")
 
@@ -240,10 +243,12 @@ class Known(Makers):
 
     def _passed_through(self, node: ast.Call, last: str, arguments: list[Value]) -> Value:
         """What a function that nobody knows makes of its arguments."""
-        transforms = last.startswith(_TRANSFORMS)
+        transforms = last.startswith((*_TRANSFORMS, *_HASHES))
         for argument in arguments:
             if isinstance(argument, Segment | Bag | Text) and not kind_of_name(last):
                 found = volatile_in(argument)
+                if found is not None and found.kind == calls.CLOCK and last.startswith(_HASHES):
+                    return found._replace(kind=calls.RANDOM)  # no digit of it tells the time any more
                 if found is not None and (transforms or (found is argument and found.kind == calls.CLOCK)):
                     return found
                 if transforms and isinstance(argument, Segment) and not argument.kind:

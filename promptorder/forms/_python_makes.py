@@ -8,6 +8,7 @@ from typing import NamedTuple
 from promptorder.forms import _python_methods as methods
 from promptorder.forms._python_eval import Compound
 from promptorder.forms._python_sinks import (
+    CACHE_KEYWORDS,
     PROMPT_KEYWORDS,
     SYSTEM_KEYWORDS,
     is_chat,
@@ -20,10 +21,8 @@ from promptorder.forms._python_sinks import (
     request,
     settled,
 )
-from promptorder.forms._python_templates import fill as fill_pieces
 from promptorder.forms._python_templates import has_placeholders
 from promptorder.forms._python_values import (
-    Function,
     Items,
     Scope,
     Star,
@@ -77,7 +76,7 @@ _TEXT_CLASSES = frozenset("Part TextPart TextContent TextBlock from_text TextBlo
 
 _FROM_ROLE = {"from_system": "system", "from_user": "user", "from_assistant": "assistant"}
 
-_TAKEN = frozenset((*SYSTEM_KEYWORDS, *PROMPT_KEYWORDS, "tools", "functions"))
+_TAKEN = frozenset((*SYSTEM_KEYWORDS, *PROMPT_KEYWORDS, *CACHE_KEYWORDS, "tools", "functions"))
 
 
 class Called(NamedTuple):
@@ -141,7 +140,7 @@ class Makers(Compound):
         syntax = _syntax(name, last, value, keywords.get("template_format"))
         partial = keywords.get("partial_variables")
         if isinstance(partial, Table):
-            value = self.partly(value, syntax, partial, node)
+            value = methods.partly(self, value, syntax, dict(partial.pairs), node)
         template = Template(value, syntax)
         role = message_class(owner) or message_class(last)
         if role:
@@ -151,19 +150,6 @@ class Makers(Compound):
             place = self.place(node)
             self.send(last if last in _TEMPLATES else owner, settled(list(messages(open_, place))))
         return template
-
-    def partly(self, value: Value, syntax: str, partial: Table, node: ast.expr) -> Value:
-        """A template some of whose variables are filled in; a function among them is called each time."""
-
-        def fill(name: str, place: tuple[int, int]) -> tuple[Segment, ...] | None:
-            given = partial.get(name)
-            if isinstance(given, Function):
-                moment, self.moment = self.moment, ""
-                given = self.inline(given, [], {}, node, None)
-                self.moment = moment
-            return None if given is None else self.fill_in(given, place)
-
-        return methods.each_text(value, lambda pieces: fill_pieces(pieces, syntax, fill))
 
     def sends(self, call: Called) -> bool:
         """Whether a call takes a prompt, which is collected."""

@@ -12,6 +12,7 @@ from promptorder.forms._python_templates import fill, first_name, replace, varia
 from promptorder.forms._python_values import (
     MOST_PIECES,
     Bag,
+    Function,
     Items,
     Scope,
     Star,
@@ -106,7 +107,24 @@ def of_template(self: Compound, template: Template, method: str, node: ast.Call,
     """``template.format(...)`` and its like; anything else leaves it a template."""
     if method not in _RENDERS:
         return template
+    if method == "partial":
+        given = {keyword.arg: self.value(keyword.value, scope) for keyword in node.keywords if keyword.arg}
+        return Template(partly(self, template.value, template.syntax, given, node), template.syntax)
     return each_text(template.value, lambda pieces: filled(self, pieces, template.syntax, node, scope))
+
+
+def partly(self: Compound, value: Value, syntax: str, given: dict[str, Value], node: ast.expr) -> Value:
+    """A template some of whose variables are filled in; a function among them is called each time."""
+
+    def lookup(name: str, place: tuple[int, int]) -> tuple[Segment, ...] | None:
+        found = given.get(name)
+        if isinstance(found, Function):
+            moment, self.moment = self.moment, ""
+            found = self.inline(found, [], {}, node, None)
+            self.moment = moment
+        return None if found is None else self.fill_in(found, place)
+
+    return each_text(value, lambda pieces: fill(pieces, syntax, lookup))
 
 
 def each_text(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from promptorder.forms._python_values import MADE, Items, Star, Table, Template, Text, Value, pieces_of
+from promptorder.forms._python_values import MADE, Items, Star, Table, Template, Text, Value, pieces_of, volatile_in
 from promptorder.lint._names import kind_of_name, words
 from promptorder.model.lint import STATIC, Prompt, Segment
 
@@ -14,6 +14,7 @@ SYSTEM_KEYWORDS = (
     "system", "system_prompt", "system_message", "system_instruction", "system_instructions", "instructions", "developer",
     "preamble",
  "backstory",)  # fmt: skip
+CACHE_KEYWORDS = ("prompt_cache_key", "cache_salt")
 PROMPT_KEYWORDS = ("messages", "prompt", "input", "contents", "chat_history", "message")
 _ROLES = {
     "system": "system", "developer": "system",
@@ -189,7 +190,7 @@ def _with_role(pieces: Iterable[Segment], role: str) -> Iterator[Segment]:
 
 def request(keywords: Mapping[str, Value], place: tuple[int, int]) -> tuple[Segment, ...]:
     """A request's pieces in the order in which servers render them: tools, system, messages."""
-    segments: list[Segment] = []
+    segments = [drawn for key in CACHE_KEYWORDS for drawn in _drawn_key(keywords.get(key), place)]
     for key in ("tools", "functions"):
         segments.extend(_with_role(_tool_pieces(keywords.get(key), place), "tools"))
     for key in SYSTEM_KEYWORDS:
@@ -198,6 +199,13 @@ def request(keywords: Mapping[str, Value], place: tuple[int, int]) -> tuple[Segm
     asked = next((keywords[key] for key in PROMPT_KEYWORDS if keywords.get(key) is not None), None)
     segments.extend(messages(asked, place))
     return settled(segments)
+
+
+def _drawn_key(value: Value, place: tuple[int, int]) -> Iterator[Segment]:
+    """A key of the cache that is drawn in the call itself; one that was drawn before it may be a session's."""
+    drawn = volatile_in(value)
+    if drawn is not None and drawn.changes == "request" and place[0] <= drawn.start < place[1]:
+        yield drawn._replace(role="tools", kind="cache-key-random")
 
 
 def _tool_pieces(value: Value, place: tuple[int, int]) -> tuple[Segment, ...]:

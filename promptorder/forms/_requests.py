@@ -136,7 +136,8 @@ def provider(body: dict[str, Any]) -> str:
 def parts(body: dict[str, Any]) -> list[Part]:
     """What the model reads, in its order."""
     found = list(_tools(body))
-    schemas = (key for key in _SCHEMAS if isinstance(body.get(key), dict))
+    # Ollama makes a grammar of the schema, which the model does not read.
+    schemas = (key for key in _SCHEMAS if isinstance(body.get(key), dict) and provider(body) != OLLAMA)
     found.extend(Part("schema", "schema", _dumps(body[key]), (key,)) for key in schemas)
     for key in ("system", "instructions"):
         found.extend(_content(body.get(key), "system", (key,)))

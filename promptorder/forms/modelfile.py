@@ -1,7 +1,8 @@
 """Ollama's Modelfile: the template with the system text in it, as the server renders them.
 
 ``SYSTEM`` and ``MESSAGE`` are written into the model when it is created: whatever stands there is the same in every
-request. What changes is what the template itself asks for, such as ``{{ currentDate }}``, and what stands behind that.
+request. What changes is what the template itself asks for, such as ``{{ currentDate }}``, and what stands behind that; and
+what it writes only with the newest turn, such as the tools, which the next request has at another place.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from promptorder.forms import FormError
+from promptorder.forms._chat_template import DROPS
 from promptorder.model.lint import COMPUTED, STATIC, VARIABLE, Prompt, Segment, Source
 
 SUFFIXES = (".modelfile",)
@@ -27,6 +29,13 @@ _DATE = re.compile(r"\bcurrentDate\b|\b(?:now|date)\b(?!\s*:)")
 _SYSTEM = re.compile(r"(?:^|[\s(])\.?\$?\.System\b")
 _HISTORY = re.compile(r"^range\b.*\.Messages\b")
 _TOOLS = re.compile(r"(?:^|[\s(])\$?\.Tools\b")
+_ABOUT_LAST = re.compile(
+    r"^(?:else\s+)?if\b.*(?:\$\w*(?i:last|final|latest)\w*|\blen\s*\(\s*slice\b)(?!.*\.Role\s+\"assistant\")"
+)
+_MOVES = re.compile(r"\.Tools\b|(?i:think)|\bcurrentDate\b")
+_OPENS = re.compile(r"^(?:if|range|with|block|define)\b")
+_CLOSES = re.compile(r"^end\b")
+_NEXT_BRANCH = re.compile(r"^else\b")
 
 
 class Instruction(NamedTuple):
@@ -104,6 +113,7 @@ def _template(
     """The template's own text and actions, with the system text where the template first puts it."""
     waiting: tuple[Segment, ...] = system
     last = each.start
+    moving = _moving(text, each)
     for match in _ACTION.finditer(text, each.start, each.end):
         if match.start() > last:
             yield Segment(text[last : match.start()], last, match.start(), "prompt", STATIC, "", "fixed")
@@ -117,6 +127,9 @@ def _template(
         if looped:
             yield from messages
             yield Segment(*here, "history", VARIABLE, "", "fixed")
+        elif match.start() in moving:
+            yield Segment(*here, "history", COMPUTED, DROPS, "template-history", "turn")
+            yield Segment(*here, "history", VARIABLE, "", "fixed")  # the turns behind it, in the same loop
         elif _DATE.search(inside):
             yield Segment(*here, "prompt", COMPUTED, "currentDate", "template-clock", "day")
         elif _TOOLS.search(inside):
@@ -125,6 +138,28 @@ def _template(
             yield Segment(*here, "prompt", VARIABLE, "", "fixed")
     if last < each.end:
         yield Segment(text[last : each.end], last, each.end, "prompt", STATIC, "", "fixed")
+
+
+def _moving(text: str, each: Instruction) -> set[int]:
+    """Where conditions in the loop over messages begin that write something only with the newest turn."""
+    open_at: list[tuple[int, bool]] = []
+    found: set[int] = set()
+    for match in _ACTION.finditer(text, each.start, each.end):
+        inside = match["inside"]
+        if _NEXT_BRANCH.match(inside) and open_at:
+            _note_branch(text, open_at.pop(), match.start(), found)
+            open_at.append((match.start(), _ABOUT_LAST.match(inside) is not None and bool(open_at)))
+        elif _OPENS.match(inside):
+            open_at.append((match.start(), _ABOUT_LAST.match(inside) is not None and bool(open_at)))
+        elif _CLOSES.match(inside) and open_at:
+            _note_branch(text, open_at.pop(), match.start(), found)
+    return found
+
+
+def _note_branch(text: str, branch: tuple[int, bool], end: int, found: set[int]) -> None:
+    start, about_last = branch
+    if about_last and _MOVES.search(text, start, end):
+        found.add(start)
 
 
 def _end_of_line(text: str, at: int) -> int:

@@ -135,8 +135,8 @@ class _Walk:
         for section in self.open:
             if section.turns and "." not in name:
                 return True
-            alias = section.about.rpartition(" as ")[2].strip("| ")
-            if alias and name.split(".", maxsplit=1)[0] in alias.split():
+            _, named, alias = section.about.rpartition(" as ")
+            if named and name.split(".", maxsplit=1)[0] in alias.strip("| ").split():
                 return True
         return False
 

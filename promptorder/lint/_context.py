@@ -18,7 +18,7 @@ _CUE = lazily(
     r"timestamp|datetime|as of|rendered|generated|asked|opened|started|requested|received|logged|snapshot|moment|day of|"
     r"wall clock|it is|built at|sent|issued at|fetched|utc|weekday|shift|session|"
     r"heute|jetzt|uhrzeit|datum|aktuell\w*|stand|aujourd'hui|heure|maintenant|nous sommes|hoy|ahora|fecha|hora|"
-    r"it['’]s|hoje|agora|data|oggi|adesso|ora|vandaag|nu|nå|idag|i dag|dzi[sś](?:iaj)?|teraz|dnes|dnes je|tänään|σήμερα|hari ini|hôm nay|"
+    r"it['’]s|hoje|agora|data|oggi|adesso|ora|vandaag|nu|nå|idag|i dag|dzi[sś](?:iaj)?|teraz|dnes|tänään|σήμερα|hari ini|hôm nay|"
     r"сегодня|сейчас|сьогодні|зараз|время|дата|bugün|şimdi)\b"
     r"|今日|本日|現在|今天|现在|目前|時刻|时间|日付|日期|오늘|현재|지금|اليوم|الآن|आज|अभी",
     re.IGNORECASE,
@@ -102,7 +102,7 @@ class Around:
             self._fences = [match.start() for match in _FENCE.finditer(self.text)]
         if bisect_left(self._fences, start) % 2:
             return True
-        if _SHOWN.search(after) or _SHOWS.search(before) or self._is_answered(line, line_end):
+        if _SHOWN.search(after) or _SHOWS.search(before) or self._is_answered(line, line_start, line_end):
             return True
         outside = before + " " + after
         if _EXAMPLE.search(outside) and not _STRONG_CUE.search(before):
@@ -111,10 +111,12 @@ class Around:
             return True
         return self._is_one_of_a_series(line, line_start)
 
-    def _is_answered(self, line: str, line_end: int) -> bool:
-        """A turn of a conversation that is shown as an example, with its answer below."""
-        return (
-            _TURN.match(line) is not None and _ANSWER.search(self.text[line_end : line_end + 400]) is not None
+    def _is_answered(self, line: str, line_start: int, line_end: int) -> bool:
+        """A turn of a conversation that is shown as an example, with its answer below; or that answer."""
+        if _TURN.match(line):
+            return _ANSWER.search(self.text[line_end : line_end + 400]) is not None
+        return _ANSWER.match(line) is not None and any(
+            _TURN.match(above) for above in self.text[max(0, line_start - 400) : line_start].split("\n")
         )
 
     def is_long_ago(self, value: str) -> bool:

@@ -42,7 +42,7 @@ _COUNTED = frozenset(
 _COUNTER_ENDS = frozenset("number count no index".split())
 _LIMITS = frozenset("max min maximum minimum limit total per".split())
 _USER = frozenset(
-    "user username customer client member visitor caller patient student employee email phone location "
+    "user uid username customer client member visitor caller patient student employee email phone location "
     "city latitude longitude coordinates locale userinfo nickname firstname lastname fullname account".split()
 )
 _USER_WITH = frozenset(
@@ -157,7 +157,7 @@ _Pairs = frozenset[tuple[str, str]]
 
 
 def _is_clock(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> bool:
-    if every & _CLOCK and not every & _FIXED_DATE:
+    if (every & _CLOCK or last == "ts" or w == ("current", "dt")) and not every & _FIXED_DATE:
         return True
     while len(w) > 1 and w[-1] in _AS_TEXT:
         w = w[:-1]

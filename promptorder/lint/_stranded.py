@@ -58,6 +58,8 @@ class Behind:
             return found._replace(history=history)
         kind = each.kind or kind_of_name(each.name)
         by_name = kind_of_name(each.name)
+        if "scratchpad" in each.name.lower():
+            return _NOTHING  # the steps of the present turn, which rightly come last
         if by_name in ("document-first", "history"):
             return Stranded(DOCUMENT_TOKENS, history or by_name == "history", each.start, each.end)
         if kind == "static-part":

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from promptorder.forms._requests import ANTHROPIC, LLAMA_SERVER, OLLAMA, OPENAI, late_systems, unwrap
 from promptorder.lint._changes import HEAD, IN_FORM, WORTH, Change, compare, has, short, size
+from promptorder.lint._drift import ID, PLACE
 from promptorder.lint._earlier import Earlier, Group, belongs, best
 from promptorder.lint._lifetimes import SLACK_S, load_options, moment
 from promptorder.lint.engine import Options, fingerprint
@@ -30,6 +31,8 @@ _IN_SESSION, _IN_MODEL = 8, 16
 _BUDGET = 96 << 20
 """Bytes of text that are kept for comparing."""
 _MOST_RECORDS = 2000
+_OPENINGS, _MOST_MODELS = 4, 50
+"""How many sessions of a model a new session is compared with, and of how many models."""
 _SHOWN = 4000
 _NIGHT_S = 6 * 3600.0
 
@@ -110,6 +113,8 @@ class Follower:
         self._known: OrderedDict[str, deque[Earlier]] = OrderedDict()
         self._loaded: dict[str, _Loaded] = {}
         self._records: dict[tuple[int, str], _Record] = {}
+        self._openings: dict[str, deque[Earlier]] = {}
+        self._between: dict[str, _Record] = {}
         self._bytes = 0
 
     def feed(self, value: object, line: int, offset: int = -1, raw: str = "") -> None:
@@ -132,6 +137,8 @@ class Follower:
         now.group.requests += 1
         for change in changes:
             self._note(change, was or now, now, raw)
+        if session and was is None:
+            self._opened(now, raw)
         self._keep(key, window, was, now, shared)
 
     @property
@@ -148,7 +155,10 @@ class Follower:
 
     def differences(self) -> list[Difference]:
         """What was found, in the order of lines."""
-        return sorted(map(_difference, self._records.values()), key=lambda each: (each.line, each.cause))
+        told = {family for _, family in self._records}
+        between = [record for family, record in self._between.items() if family not in told]
+        found = map(_difference, (*self._records.values(), *between))
+        return sorted(found, key=lambda each: (each.line, each.cause))
 
     def _changes(
         self, was: Earlier | None, now: Earlier, shared: int, body: dict[str, Any], in_session: bool
@@ -185,6 +195,25 @@ class Follower:
         change = compare(was.parts, now.parts, shared, in_session) or _late_system(was, now)
         if change is not None:
             yield change
+
+    def _opened(self, now: Earlier, raw: str) -> None:
+        """A session's first request: an id or a folder of its own keeps it from what other sessions have had read.
+
+        A clock that stands still for a session, or the user's own words, may be meant; so only these count.
+        """
+        if now.model not in self._openings and len(self._openings) >= _MOST_MODELS:
+            return
+        fellows = self._openings.setdefault(now.model, deque(maxlen=_OPENINGS))
+        was, shared = best(fellows, now)
+        fellows.append(now)
+        change = compare(was.parts, now.parts, shared, False) if was is not None else None
+        if was is None or change is None or change.cause != HEAD or change.kind not in (ID, PLACE):
+            return
+        family = _family(change, now)
+        if family in self._between:
+            self._between[family].count += 1
+        else:
+            self._between[family] = _Record(change._replace(kind="session"), now, was, raw)
 
     def _note(self, change: Change, was: Earlier, now: Earlier, raw: str) -> None:
         key = (id(now.group), _family(change, now))
@@ -348,6 +377,6 @@ def _minutes(seconds: float) -> str:
     return f"{seconds / 60:,.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:,.1f} h"
 
 
-_SEVERITIES = dict.fromkeys(("date", "question", "memory", "text"), "warning")
+_SEVERITIES = dict.fromkeys(("date", "question", "memory", "text", "session"), "warning")
 """What changes seldom, or may be meant, is no error."""
-_CHANGES = {"date": "day", "environment": "checkout"}
+_CHANGES = {"date": "day", "environment": "checkout", "session": "session"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from promptorder.measure.inference import Anchors, infer_reused
+from promptorder.measure.calibration import Curve, fit, known_calls
+from promptorder.measure.inference import Anchors, infer_from_curve, infer_reused
 from promptorder.measure.statistics import clearly_lowest, median_estimate, median_whole, spread
 from promptorder.model.comparison import (
     UNKNOWN,
@@ -25,6 +26,8 @@ NOT_REUSED_TO = 0.1
 _CUT_SHARE = 0.95
 """A prompt that the engine reports shorter than this share of what was counted was cut."""
 
+_CALIBRATING = (Phase.WARM_REPEAT, Phase.CALIBRATION)
+
 Expected = Mapping[str, Sequence[Expectation]]
 
 
@@ -43,8 +46,16 @@ def analyse(samples: Sequence[Sample], layouts: Sequence[str], expected: Expecte
     """
     caveats: list[Caveat] = []
     totals: dict[str, list[int]] = {}
+    curve = fit(known_calls(samples))
     results = tuple(
-        _layout(name, [s for s in samples if s.layout == name], expected.get(name, ()), caveats, totals)
+        _layout(
+            name,
+            [s for s in samples if s.layout == name],
+            expected.get(name, ()),
+            curve,
+            caveats=caveats,
+            totals=totals,
+        )
         for name in layouts
     )
     return Analysis(results, clearly_lowest(totals), tuple(caveats))
@@ -54,6 +65,8 @@ def _layout(
     name: str,
     samples: Sequence[Sample],
     expected: Sequence[Expectation],
+    curve: Curve | None,
+    *,
     caveats: list[Caveat],
     totals: dict[str, list[int]],
 ) -> LayoutResult:
@@ -64,7 +77,7 @@ def _layout(
     contradicted: list[SampleResult] = []
     void: set[tuple[int, int]] = set()
     for block in blocks:
-        results, disagreeing = _block(block, expected)
+        results, disagreeing = _block(block, expected, curve)
         measured += results
         contradicted += disagreeing
         void |= _broken(name, block, results, caveats)
@@ -89,7 +102,7 @@ def _layout(
 
 
 def _block(
-    block: Sequence[Sample], expected: Sequence[Expectation]
+    block: Sequence[Sample], expected: Sequence[Expectation], curve: Curve | None
 ) -> tuple[list[SampleResult], list[SampleResult]]:
     """Results of the questions of one block, and those whose reuse is not what their prompts share."""
     anchors = _anchors(block)
@@ -99,7 +112,7 @@ def _block(
         if sample.phase not in (Phase.FIRST, Phase.FOLLOW_UP):
             continue
         due = expected[sample.question - 1] if sample.question <= len(expected) else None
-        prompt_tokens, reused, agrees = _reused(sample, due, anchors)
+        prompt_tokens, reused, agrees = _reused(sample, due, curve or anchors)
         result = SampleResult(sample, prompt_tokens, reused, due)
         results.append(result)
         if not agrees:
@@ -108,7 +121,7 @@ def _block(
 
 
 def _reused(
-    sample: Sample, due: Expectation | None, anchors: Anchors | None
+    sample: Sample, due: Expectation | None, calibrated: Curve | Anchors | None
 ) -> tuple[int | None, Estimate, bool]:
     reply = sample.reply
     if reply is None:
@@ -125,12 +138,15 @@ def _reused(
         reused = max(0, due.prompt_tokens - reply.read_tokens)
         return due.prompt_tokens, _exactly(reused), _agrees(reused, due)
     if sample.phase is Phase.FIRST:
-        # Unloading or a nonce made the call cold; its time is the anchor and can tell nothing itself.
+        # Unloading or a nonce made the call cold; its time calibrates the others and can tell nothing itself.
         return prompt_tokens, UNKNOWN, True
-    if anchors is None or prompt_tokens is None or reply.prefill_ns is None:
+    if calibrated is None or prompt_tokens is None or reply.prefill_ns is None:
         return prompt_tokens, UNKNOWN, True
     shared = _most_shared(due) if due is not None else None
-    estimate, agrees = infer_reused(reply.prefill_ns, prompt_tokens, anchors, shared)
+    if isinstance(calibrated, Curve):
+        estimate, agrees = infer_from_curve(reply.prefill_ns, prompt_tokens, calibrated, sample.block, shared)
+    else:
+        estimate, agrees = infer_reused(reply.prefill_ns, prompt_tokens, calibrated, shared)
     return prompt_tokens, estimate, agrees
 
 
@@ -239,8 +255,8 @@ def _broken(
         )
     if any(s.phase is Phase.FIRST and s.failure is not None for s in block):
         return {_place(s) for s in block}
-    # A warm repeat stands at the place of the last follow-up, which does not fail with it.
-    return {_place(s) for s in (*failed, *reloaded, *cut) if s.phase is not Phase.WARM_REPEAT}
+    # Calls of known reuse stand at the place of the last follow-up, which does not fail with them.
+    return {_place(s) for s in (*failed, *reloaded, *cut) if s.phase not in _CALIBRATING}
 
 
 def _loaded_again(sample: Sample, load_ns: int | None) -> bool:

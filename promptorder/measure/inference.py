@@ -1,7 +1,10 @@
 """From the duration of a prefill to the number of tokens that were reused. Pure: numbers in, numbers out.
 
-Two anchors of the same block calibrate it: the cold call, which read all of its tokens, and the warm
-repeat, which read one. Between them the time of reading the last m of n tokens is
+With a curve of calibration calls (see calibration.py), every number of read tokens that the time is
+consistent with is in the band, and the likeliest is the value.
+
+Without one, as in runs of older versions, two anchors of the same block have to do: the cold call, which read all
+of its tokens, and the warm repeat, which read one. Between them the time of reading the last m of n tokens is
 
     t = t_warm + (t_cold - t_warm) * (x + w * x * (1 - x)),   x = m / n
 
@@ -13,16 +16,24 @@ from two anchors, so the estimate takes w = 1/2 and the band covers 0 to 1.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import NamedTuple
 
+from promptorder.measure.calibration import FLOOR, BlockKey, Curve
 from promptorder.model.comparison import UNKNOWN, Estimate
 
 NOISE = 0.25
-"""Relative spread of equal calls that the band allows for: 8-20 % were seen on shared CPU cores."""
+"""Relative spread of equal calls that the two anchors' band allows for: 8-20 % were seen on shared CPU cores."""
 MIN_CONTRAST = 1.5
-"""Below this ratio of cold to warm the anchors do not tell reading from reusing."""
+"""Below this ratio of cold to warm the calls of known reuse do not tell reading from reusing."""
 _BOUNDARY_TOKENS = 2
 """A shared text may end inside a token, and a template may add one at the start."""
+_DEVIATIONS = 2.2
+"""Standard deviations of a band of 95 %: more than of a normal law, as a shared machine has long tails."""
+_STEPS = 1500
+"""So many lengths are tried before the exact ones between two of them."""
+_CLIFF = 3.0
+"""Two neighbouring short lengths further apart than so many deviations: between them the time may jump."""
 
 
 class Anchors(NamedTuple):
@@ -31,6 +42,95 @@ class Anchors(NamedTuple):
     cold_ns: float
     cold_tokens: int
     warm_ns: float
+
+
+def infer_from_curve(
+    prefill_ns: float, prompt_tokens: int, curve: Curve, block: BlockKey, shared_tokens: int | None = None
+) -> tuple[Estimate, bool]:
+    """As infer_reused, from a curve of calibration calls instead of two anchors."""
+    if prompt_tokens < 2 or prefill_ns <= 0:
+        return UNKNOWN, True
+    times = _Times(curve, prompt_tokens)
+    if times.centre(prompt_tokens) < MIN_CONTRAST * times.shortest_ns:
+        return UNKNOWN, True
+    # A call that is slower than reading all was held up: it tells no more than one that read all.
+    time = math.log(prefill_ns) - curve.drift.get(block, 0.0)
+    time = min(max(time, math.log(times.shortest_ns)), math.log(times.centre(prompt_tokens)))
+
+    def off(read: int) -> float:
+        """How far the time is from the likely one, in parts of the spread."""
+        return abs(time - math.log(times.centre(read))) / times.spread(read)
+
+    def within(read: int) -> bool:
+        low, high = times.range(read)
+        spread = times.spread(read)
+        return math.log(low) - spread <= time <= math.log(high) + spread
+
+    step = max(1, prompt_tokens // _STEPS)
+    coarse = [*range(1, prompt_tokens, step), prompt_tokens]
+    near = min(coarse, key=off)
+    best = min(range(max(1, near - step), min(prompt_tokens, near + step) + 1), key=off)
+    consistent = [read for read in coarse if within(read)]
+    fewest, most = (consistent[0], consistent[-1]) if consistent else (best, best)
+    fewest = next((r for r in range(max(1, fewest - step), fewest) if within(r)), fewest)
+    most = next((r for r in range(min(prompt_tokens, most + step), most, -1) if within(r)), most)
+    low, value, high = (prompt_tokens - read for read in (max(most, best), best, min(fewest, best)))
+    return _bounded(low, value, high, prompt_tokens, shared_tokens)
+
+
+class _Times:
+    """What reading the last tokens of a prompt takes, in ns, by a curve."""
+
+    def __init__(self, curve: Curve, prompt_tokens: int) -> None:
+        self._curve, self._prompt_tokens = curve, prompt_tokens
+        self._lengths = [length for length, _ in curve.short]
+        self._offs = [off for _, off in curve.short]
+        if curve.short:
+            # Beyond the longest short tail the formula has it again, by twice its length.
+            self._lengths.append(2 * self._lengths[-1])
+            self._offs.append(0.0)
+        self.shortest_ns = self.centre(1)
+
+    def centre(self, read: float) -> float:
+        """The likely time."""
+        return self._curve.formula_ns(self._prompt_tokens, read) * math.exp(self._off(read))
+
+    def range(self, read: float) -> tuple[float, float]:
+        """The lowest and highest time that calibration allows, but for noise."""
+        centre = self.centre(read)
+        right = bisect_left(self._lengths, read)
+        if not 0 < right < len(self._lengths):
+            return centre, centre
+        offs = self._offs[right - 1], self._offs[right]
+        if abs(offs[1] - offs[0]) < _CLIFF * self._curve.noise:
+            return centre, centre
+        # Somewhere between these lengths the time jumps.
+        formula = self._curve.formula_ns(self._prompt_tokens, read)
+        low, high = formula * math.exp(min(offs)), formula * math.exp(max(offs))
+        if right > 1:
+            # Row by row up to the next size of a batch: as steep as before.
+            before, left = self._lengths[right - 2], self._lengths[right - 1]
+            slope = (self.centre(left) - self.centre(before)) / (left - before)
+            high = max(high, self.centre(left) + slope * (read - left))
+        return low, high
+
+    def spread(self, read: float) -> float:
+        """Half of the band of the time's logarithm: a call's noise, and what is uncertain of the curve."""
+        curve, n = self._curve, self._prompt_tokens
+        flat = FLOOR * self.shortest_ns / curve.formula_ns(n, read)
+        return _DEVIATIONS * math.sqrt(curve.noise**2 + min(1.0, curve.uncertainty(n, read)) + flat**2)
+
+    def _off(self, read: float) -> float:
+        lengths, offs = self._lengths, self._offs
+        if not lengths:
+            return 0.0
+        right = bisect_left(lengths, read)
+        if right == 0:
+            return offs[0]
+        if right == len(lengths):
+            return 0.0
+        share = (read - lengths[right - 1]) / (lengths[right] - lengths[right - 1])
+        return offs[right - 1] + share * (offs[right] - offs[right - 1])
 
 
 def infer_reused(
@@ -60,6 +160,13 @@ def infer_reused(
     value = most - min(most, read(prefill_ns, 0.5))
     low = most - min(most, read(prefill_ns * spread, 0.0))
     high = most - min(most, read(prefill_ns / spread, 1.0))
+    return _bounded(low, value, high, prompt_tokens, shared_tokens)
+
+
+def _bounded(
+    low: float, value: float, high: float, prompt_tokens: int, shared_tokens: int | None
+) -> tuple[Estimate, bool]:
+    most = prompt_tokens - 1
     if shared_tokens is None:
         return Estimate(round(value), round(low), round(high), "inferred"), True
     tolerance = max(32, 0.05 * prompt_tokens)

@@ -38,7 +38,8 @@ class Plan:
     """A whole run before it is made.
 
     ``clock_gap_s`` is waited before each follow-up of a layout whose clock shows seconds, so that the
-    clock really ticks. ``warm_repeat`` asks the last prompt of each block once more, unchanged.
+    clock really ticks. ``warm_repeat`` asks the last prompt of each block once more, unchanged;
+    ``calibrate`` asks it with other ends too. Both are for engines that do not count.
     """
 
     document: SourceText
@@ -49,6 +50,7 @@ class Plan:
     clock_gap_s: float = 1.1
     cold: Cold = "unload"
     warm_repeat: bool = True
+    calibrate: bool = True
     nonces: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def blocks(self) -> list[Block]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from promptorder.errors import FailedReplyError
+from promptorder.errors import FailedReplyError, PromptTooLongError
+from promptorder.measure.calibration import calibration_prompts
 from promptorder.measure.plan import Block, Plan
 from promptorder.model.engine import Engine
 from promptorder.model.prompt import Prompt
@@ -78,20 +79,41 @@ def _questions(
             sleep(plan.clock_gap_s)
         prompt = plan.prompt(block, question, now())
         yield from _call(block, question, Phase.FIRST if question == 1 else Phase.FOLLOW_UP, prompt, engine)
-    # Where the engine counts what it reused, no anchor is needed.
+    # Where the engine counts what it reused, nothing need be calibrated.
     if plan.warm_repeat and prompt is not None and not engine.info.counts_cached_tokens:
-        yield from _call(block, len(plan.questions), Phase.WARM_REPEAT, prompt, engine)
+        yield from _calibration(plan, block, prompt, engine)
 
 
-def _call(block: Block, question: int, phase: Phase, prompt: Prompt, engine: Engine) -> Iterator[Event]:
+def _calibration(plan: Plan, block: Block, last: Prompt, engine: Engine) -> Iterator[Event]:
+    """The last prompt once more, and then with other ends: calls whose reuse is known."""
+    question = len(plan.questions)
+    warm = yield from _call(block, question, Phase.WARM_REPEAT, last, engine)
+    if warm is None or warm.prompt_tokens is None or not plan.calibrate:
+        return
+    bare, *tails = calibration_prompts(last, warm.prompt_tokens, plan.document.text, block.key)
+    if (yield from _call(block, question, Phase.CALIBRATION, bare, engine)) is None:
+        return  # the others' reuse would not be known
+    for prompt in tails:
+        yield from _call(block, question, Phase.CALIBRATION, prompt, engine)
+
+
+def _call(
+    block: Block, question: int, phase: Phase, prompt: Prompt, engine: Engine
+) -> Generator[Event, None, Reply | None]:
     yield CallStarted(*block.key, question, phase)
     started = datetime.now(UTC)
+    reply: Reply | None = None
+    failure: str | None = None
     try:
         reply = engine.ask(prompt)
     except FailedReplyError as error:
-        yield Sampled(_sample(block, question, phase, prompt.sha256, started, failure=str(error)))
-    else:
-        yield Sampled(_sample(block, question, phase, prompt.sha256, started, reply=reply))
+        failure = str(error)
+    except PromptTooLongError as error:
+        if phase is not Phase.CALIBRATION:
+            raise
+        failure = str(error)
+    yield Sampled(_sample(block, question, phase, prompt.sha256, started, reply=reply, failure=failure))
+    return reply
 
 
 def _sample(

@@ -17,6 +17,8 @@ class Phase(StrEnum):
     """A later question of the block: what the layout is judged by."""
     WARM_REPEAT = "warm-repeat"
     """The last prompt once more, unchanged: how fast a call is when all can be reused."""
+    CALIBRATION = "calibration"
+    """The last prompt with another end: a call of known reuse, where the engine does not count."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,9 @@ def meanings(run: Run) -> tuple[str, ...]:
 
 
 def _lost(mine: LayoutFigures) -> str:
-    """How far a reusing layout is from what its tokens allow, and what keeps it from there."""
+    """How far a reusing layout is from what its tokens allow; where the prompts of another one part."""
+    if mine.layout.verdict is Verdict.NOT_REUSED and mine.position is not None:
+        return f" {parting(mine.position)}"
     if mine.layout.verdict is not Verdict.REUSED or not mine.possible or not mine.new_tokens:
         return ""
     about = "about " if mine.layout.reused_fraction.method == "inferred" else ""

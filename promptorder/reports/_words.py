@@ -10,11 +10,11 @@ def seconds(ns: float | None) -> str:
     if ns is None:
         return "-"
     s = ns / 1e9
-    if s < 0.01:
+    if s < 0.00995:
         return f"{s:.4f}"
-    if s < 0.1:
+    if s < 0.0995:
         return f"{s:.3f}"
-    return f"{s:.2f}" if s < 10 else f"{s:.1f}" if s < 100 else f"{s:.0f}"
+    return f"{s:.2f}" if s < 9.995 else f"{s:.1f}" if s < 99.95 else f"{s:.0f}"
 
 
 def percent(value: float | None) -> str:

@@ -121,7 +121,7 @@ def _prose(text: str) -> Markup:
     from markupsafe import Markup
 
     parts = _OPTION.split(clean(text))
-    marked = (Markup('<span class="option">{}</span>').format(p) if i % 2 else p for i, p in enumerate(parts))  # noqa: S704
+    marked = (Markup('<span class="option">{}</span>').format(p) if i % 2 else p for i, p in enumerate(parts))
     return Markup("").join(marked)
 
 
@@ -284,7 +284,7 @@ def _run(run: Run, name: str, every: Sequence[LayoutFigures], runs: Runs) -> dic
         "options": list(_options(comparison)),
         "command": _command(run),
         "command_note": ""
-        if run.command
+        if _is_ours(run.command)
         else "The run’s file does not hold its command line; this is the nearest to it.",
         "facts": list(_facts(run)),
     }
@@ -473,8 +473,13 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
             yield _short(name, 60), _short(str(value), 200)
 
 
+def _is_ours(command: Sequence[str]) -> bool:
+    """Whether a run's command may be shown to be copied: a file from elsewhere may hold any."""
+    return tuple(command[:2]) == ("promptorder", "compare")
+
+
 def _command(run: Run) -> str:
-    if run.command:
+    if _is_ours(run.command):
         return _short(shlex.join(run.command), 2000)
     comparison = run.comparison
     words = ["promptorder", "compare", comparison.document.path, "--questions", "questions.txt"]

@@ -17,7 +17,9 @@ from promptorder.contracts import run as run_contract
 from promptorder.contracts import schema
 from promptorder.model.comparison import Estimate
 from promptorder.model.engine import EngineInfo
+from promptorder.model.run import Run
 from promptorder.model.sample import Phase
+from promptorder.model.source import DocumentInfo, SourceText
 
 ESTIMATE = {"value", "low", "high", "method"}
 # The keys of the contract's example; more are welcome, none of these may go.
@@ -100,7 +102,7 @@ def validate(value: object, name: str) -> None:
     jsonschema.Draft202012Validator(schema(name)).validate(value)
 
 
-@pytest.mark.parametrize("name", ["comparison-1", "run-1"])
+@pytest.mark.parametrize("name", ["comparison-1", "run-1", "report-1"])
 def test_schemas_are_schemas(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(schema(name))
     assert schema(name)["$id"] == f"promptorder.{name.replace('-', '/')}"
@@ -184,7 +186,11 @@ def test_pages_are_pairs_or_null() -> None:
 
 
 def test_the_document_itself_is_not_told() -> None:
-    assert hand_made.comparison().document.text not in json.dumps(shaped())
+    source = SourceText("report.pdf", "pdf", "a" * 64, "The text of the document.")
+    comparison = replace(hand_made.comparison(), document=DocumentInfo.of(source))
+    told = json.dumps(comparison_contract.to_json(comparison))
+    assert source.text not in told
+    assert json.loads(told)["document"]["characters"] == len(source.text)
 
 
 @pytest.mark.parametrize(
@@ -217,8 +223,8 @@ def test_a_run_is_of_its_schema_and_holds_the_comparison() -> None:
         hand_made.sample(Phase.WARM_REPEAT, 1, failure="x"),
     ]
     comparison = hand_made.comparison()
-    value = run_contract.to_json(comparison, calls, calls[:1], machine={"processors": 2}, prompts=[])
-    value = json.loads(json.dumps(value))
+    run = Run(comparison, tuple(calls), tuple(calls[:1]), machine={"processors": 2}, command=("promptorder",))
+    value = json.loads(json.dumps(run_contract.to_json(run)))
     validate(value, "run-1")
     assert value["comparison"] == shaped()
     assert [run_contract.sample_from_json(each) for each in value["samples"]] == calls

@@ -15,6 +15,7 @@ STARTS = {
     "version": RUN.format(["--version"]),
     "help": RUN.format(["--help"]),
     "help of compare": RUN.format(["compare", "--help"]),
+    "help of report": RUN.format(["report", "--help"]),
     "completion": RUN.format(["completion", "zsh"]),
 }
 

@@ -16,6 +16,7 @@ from promptorder.errors import UsageError
 from promptorder.layouts import REGISTRY as LAYOUTS
 from promptorder.layouts import Layout, default_layouts
 from promptorder.model.engine import EngineOptions
+from promptorder.model.run import Run, Runs
 from promptorder.plugins import Registry
 from promptorder.reports import REGISTRY as REPORTS
 
@@ -30,8 +31,8 @@ def parameters(module: ModuleType, function: str) -> list[str]:
 def test_what_is_there() -> None:
     assert {"ollama", "embedded"} <= set(ENGINES.names())
     assert {"static-first", "question-first", "clock-first"} <= set(LAYOUTS.names())
-    assert {"table", "json", "csv", "markdown"} <= set(REPORTS.names())
-    assert {"compare", "completion"} <= set(COMMANDS.names())
+    assert {"table", "json", "csv", "markdown", "html"} <= set(REPORTS.names())
+    assert {"compare", "completion", "report"} <= set(COMMANDS.names())
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
@@ -88,13 +89,25 @@ def test_what_a_report_defines(name: str) -> None:
     assert isinstance(module.SUMMARY, str)
     assert module.SUMMARY
     signature = inspect.signature(module.render)
-    assert list(signature.parameters) == ["comparison", "width", "color"]
+    assert list(signature.parameters) == ["run", "width", "color"]
     assert all(
         signature.parameters[each].kind is inspect.Parameter.KEYWORD_ONLY for each in ("width", "color")
     )
-    text = module.render(hand_made.comparison(), width=80, color=False)
-    assert isinstance(text, str)
-    assert text.endswith("\n")
+    assert list(inspect.signature(module.render_runs).parameters) == ["runs", "width", "color"]
+    assert module.SUFFIXES
+    assert all(suffix.startswith(".") for suffix in module.SUFFIXES)
+    run = Run(hand_made.comparison())
+    for text in (
+        module.render(run, width=80, color=False),
+        module.render_runs(Runs((run, run), per_day=10), width=80, color=False),
+    ):
+        assert isinstance(text, str)
+        assert text.endswith("\n")
+
+
+def test_a_file_name_asks_for_one_format() -> None:
+    suffixes = [suffix for module in REPORTS.load_all().values() for suffix in module.SUFFIXES]
+    assert len(set(suffixes)) == len(suffixes)
 
 
 @pytest.mark.parametrize("name", COMMANDS.names())

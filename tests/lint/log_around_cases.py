@@ -216,10 +216,19 @@ CASES = [
         [(3, HEAD), (4, HEAD)],
     ),
     Case(
-        "sessions of their own",
+        "sessions with an id of their own",
         [
             *session(chat(f"Session 91ab2c77. {RULES}", "Hi")),
             *session(chat(f"Session 0f0f1e2d. {RULES}", "Hi"), name="s2"),
+            *session(chat(f"Session 77c0e1d4. {RULES}", "Hi"), name="s3"),
+        ],
+        [(2, "prompt-head-changed")],
+    ),
+    Case(
+        "a clock that stands still for a session",
+        [
+            *session(chat(f"It is 10:04:11. {RULES}", "Hi"), chat(f"It is 10:04:11. {RULES}", "Hi", ANSWER, "Why?")),
+            *session(chat(f"It is 11:31:20. {RULES}", "Hi"), name="s2"),
         ],
         [],
     ),

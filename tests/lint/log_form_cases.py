@@ -86,12 +86,22 @@ CASES = [
     Case(
         "another schema for the answer",
         session(
+            chat(RULES, "Hi", ANSWER, "Tea?", model="gpt-4o", response_format={"json_schema": {"a": {}}}),
+            chat(
+                RULES, "Hi", ANSWER, "Tea?", "No.", "Why?", model="gpt-4o", response_format={"json_schema": {"b": {}}}
+            ),
+        ),
+        [(2, "tool-changed")],
+    ),
+    Case(
+        "another schema for the answer, of which Ollama makes a grammar",
+        session(
             chat(RULES, "Hi", ANSWER, "Tea?", format={"type": "object", "properties": {"a": {}}}),
             chat(
                 RULES, "Hi", ANSWER, "Tea?", "No.", "Why?", format={"type": "object", "properties": {"b": {}}}
             ),
         ),
-        [(2, "tool-changed")],
+        [],
     ),
     # Form
     Case(

@@ -122,5 +122,7 @@ def test_layouts_differ_in_what_they_share(name: str, all_shared: bool) -> None:
     prompts = [layout.build(rules="R", document=document, question=q, now=now) for q in ("one?", "two?")]
     rendered = [locate(prompt, None) for prompt in prompts]
     each = expectations(rendered, length, [length(prompt.text) for prompt in prompts])[1]
+    assert each.before_document_tokens is not None
+    assert each.document_tokens is not None
     assert (each.shared_tokens >= each.before_document_tokens + each.document_tokens) is all_shared
     assert (each.shared_tokens <= each.before_document_tokens) is not all_shared

@@ -18,8 +18,9 @@ from promptorder.console import print_note, printable, render_report, shorten
 from promptorder.contracts.comparison import to_json
 from promptorder.model.comparison import Comparison, Estimate
 from promptorder.model.report import Bar, Bars, Bullets, Column, Heading, Paragraph, Report, Table
+from promptorder.model.run import Run
 from promptorder.reports import REGISTRY
-from promptorder.reports._words import band, count, percent, seconds, times
+from promptorder.reports._words import amount, band, count, percent, ratio, seconds, times
 
 HOSTILE = "a\x1b[31mred\x1b]0;title\x07|pipe <script>alert(1)</script>\n=cmd()\r\n\x9b2J\u202e\x00 `tick` *star* [x](y)"
 FORMULA = "=cmd()|'/c calc'!A1"
@@ -33,7 +34,7 @@ def hostile() -> Comparison:
 
 def render(name: str, comparison: Comparison | None = None, *, width: int = 80, color: bool = False) -> str:
     comparison = comparison or hand_made.comparison()
-    text: str = REGISTRY.load(name).render(comparison, width=width, color=color)
+    text: str = REGISTRY.load(name).render(Run(comparison), width=width, color=color)
     return text
 
 
@@ -219,9 +220,20 @@ def test_json_is_the_contract() -> None:
     assert text.endswith("}\n")
 
 
+def html_rows() -> dict[str, list[str]]:
+    """The first text of each cell of the page's table, by its layout."""
+    text = render("html").partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = {}
+    for row in text.split("</tr>")[:-1]:
+        name = re.search(r'<th scope="row">([^<]*)', row)
+        assert name is not None
+        rows[name[1]] = re.findall(r"<td[^>]*>([^<]*)", row)
+    return rows
+
+
 def test_all_formats_show_the_same_figures() -> None:
     value = json.loads(render("json"))
-    table, markdown, rows = render("table"), render("markdown"), frame()
+    table, markdown, rows, page = render("table"), render("markdown"), frame(), html_rows()
     for layout in value["layouts"]:
         shown = [
             layout["name"],
@@ -232,6 +244,7 @@ def test_all_formats_show_the_same_figures() -> None:
         ]
         assert re.search("^" + r" +".join(re.escape(each) for each in shown) + " ", table, re.MULTILINE)
         assert f"| {' | '.join(shown)} |" in markdown
+        assert page[layout["name"]][:4] == shown[1:]
         mine = rows[rows["layout"] == layout["name"]]
         assert [str(each) for each in mine["prefill_ns"]] == [
             "" if each["prefill_ns"] is None else str(each["prefill_ns"]) for each in layout["samples"]
@@ -245,7 +258,9 @@ def test_all_formats_show_the_same_figures() -> None:
         (0, "0.0000"),
         (4_000_000, "0.0040"),
         (17_000_000, "0.017"),
+        (99_970_000, "0.10"),
         (170_000_000, "0.17"),
+        (9_999_000_000, "10.0"),
         (6_300_000_000, "6.30"),
         (42_100_000_000, "42.1"),
         (185_000_000_000, "185"),
@@ -274,6 +289,14 @@ def test_percent(share: float | None, shown: str) -> None:
 
 
 def test_other_words() -> None:
+    assert [ratio(value) for value in (None, 1.04, 9.94, 9.96, 1234.0)] == [
+        "-",
+        "1.0x",
+        "9.9x",
+        "10x",
+        "1,234x",
+    ]
+    assert [amount(value) for value in (0.004, 1.519, 16.62, 1240.4)] == ["0.004", "1.52", "16.6", "1,240"]
     assert band(Estimate(None, None, None, "unknown")) == "-"
     assert band(Estimate(0.5, 0.5, 0.5, "counted")) == "50"
     assert band(Estimate(0.987, 0.986, 0.992, "inferred")) == "98.6-99.2"

@@ -1,7 +1,8 @@
 """The key of the cache looks as if it were drawn anew for each request.
 
 What it does: finds a ``prompt_cache_key`` (OpenAI), ``cache_salt`` (vLLM) or ``extra_key`` (SGLang) that holds a time
-or the id of a request. A bare random id is a note only, since it may be a session's.
+or the id of a request, and in code one that is drawn in the call that sends the request. A bare random id in a logged
+request is a note only, since it may be a session's.
 
 Why it costs: the key decides which machine, or which part of the cache, a request is sent to. With a new one nothing
 is found there.
@@ -27,6 +28,7 @@ CHANGES = "request"
 SEVERITY = "warning"
 WORTH = 0
 TIP = "Use one key for all requests that share their start."
+KINDS = ("cache-key-random",)
 _KEYS = ("prompt_cache_key", "cache_salt", "extra_key")
 _PER_REQUEST = (
     r"\b(?:req|request|msg|message|call|run|nonce|rand|tmp)[_:/-]?(?:id[_:/-])?[0-9a-z-]*\d[0-9a-z-]{3,}"

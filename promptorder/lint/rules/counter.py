@@ -33,8 +33,8 @@ KINDS = ("counter",)
 
 _COUNTER = (
     r"\b\d[\d,.]* (?:tokens?|credits|requests|messages|turns|steps|calls|seconds|minutes) (?:left|remaining|used|so far)\b",
-    r"\b(?:turn|step|iteration|attempt|request|message) (?:#|no\.? ?|number )?\d+(?: of |\s?/\s?)\d+\b",
-    r"\b(?:token (?:usage|budget|count)|tokens? (?:left|remaining|used)|(?:remaining|left) tokens?) ?[:=] ?\d[\d,.]*",
+    r"\b(?:turn|step|iteration|attempt|request|message) (?:#|no\.? ?|number )?\d+(?: of (?:at most |up to |a maximum of )?|\s?/\s?)\d+\b",
+    r"\b(?:token (?:usage|budget|count)|(?:tokens?|context|budget|credits) (?:left|remaining|used)|(?:remaining|left) tokens?) ?[:=] ?\d[\d,.]*",
     r"\b(?:request|message|turn|call) #\d+\b",
 )
 TRIGGERS = _COUNTER

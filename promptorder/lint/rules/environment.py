@@ -1,6 +1,7 @@
 """The working folder, git state or machine stands in front of static text.
 
-What it does: finds lines that describe the surroundings of a program (folder, branch, changed files, host), placeholders
+What it does: finds lines that describe the surroundings of a program (folder, branch, changed files, host, a listing of
+files), placeholders
 with such names, and code that asks for them.
 
 Why it costs: the state differs between checkouts and machines and changes with every edit, and all that stands behind it
@@ -46,14 +47,24 @@ _GIT = (
 _MACHINE = (
     r"^[ \t*-]*(?:host(?:name)?|machine|platform|os(?: version)?|kernel|shell|node name)\s?[:=]\s?[\w.-]+"
 )
-TRIGGERS = (_FOLDER, _GIT, f"(?m){_MACHINE}")
+_LISTING = (
+    r"^[^\n]{0,60}\b(?:files?|tree|listing|director(?:y|ies)|folders?|workspace)\b[^\n]{0,30}[:>]\n+"
+    r"(?P<first>[ \t]*[./]{0,2}[\w@+-]+[./][\w./@+-]+\n)(?:[ \t]*[./]{0,2}[\w@+-]+[./][\w./@+-]*\n){7}"
+)
+TRIGGERS = (_FOLDER, _GIT, f"(?m){_MACHINE}", f"(?m){_LISTING}")
 _STATE = lazily(f"{_FOLDER}|{_GIT}", re.IGNORECASE)
 _MACHINE_LINE = lazily(_MACHINE, re.IGNORECASE | re.MULTILINE)
+_FILES = lazily(_LISTING, re.IGNORECASE | re.MULTILINE)
 _HEAD = 14
 
 
 def literals(text: str, around: Around) -> Iterator[Found]:
     """Lines about the surroundings near the top; one hit a line."""
+    listing = _FILES.search(text)
+    if listing is not None:
+        start, end = listing.start("first"), listing.end("first") - 1
+        if around.line_number(start) <= _HEAD and not around.is_example(start, start + 1):
+            yield Found(start, end, confidence="medium")
     seen: set[int] = set()
     for match in _STATE.finditer(text):
         line = text.rfind("\n", 0, match.start()) + 1

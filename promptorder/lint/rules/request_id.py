@@ -40,13 +40,26 @@ _PREFIXED = (
 _NAMED = (
     r"\b(?:nonce|cache[- ]?bust(?:er|ing)?|salt|request|session|trace|span|run|correlation|conversation|build)"
     r"(?:[ _-]?(?:id|key|hash|nonce|no\.?|number))?\s{0,2}[:=#]?\s{0,2}[\"'`(\[]?[0-9a-f]{8,64}\b"
-    r"|\b(?:checksum|hash|digest|etag|commit|sha)(?:[ _-]?(?:id|no\.?))?\s{0,2}[:=]\s{0,2}[\"'`(\[]?[0-9a-f]{8,64}\b"
+    r"|\b(?:checksum|hash|digest|etag|commit|sha|rid|reqid|sid|tid)(?:[ _-]?(?:id|no\.?))?\s{0,2}[:=]\s{0,2}[\"'`(\[]?[0-9a-f]{8,64}\b"
     r"|\btraceparent\s{0,2}[:=]\s{0,2}00-[0-9a-f]{32}-[0-9a-f]{16}"
-    r"|^x-[a-z-]*(?:header|nonce|trace|request|session)[a-z-]*:[^\n]{0,120}?\b[a-z]{2,12}=[0-9a-f]{5,64}\b"
+    r"|^[ \t]*(?:x-[a-z-]*(?:header|nonce|trace|request|session|tag)|[a-z]+(?:-[a-z]+)*-(?:header|nonce|tag))[a-z-]*:"
+    r"[^\n]{0,120}?\b[a-z]{1,12}=[0-9a-f]{5,64}\b"
 )
-TRIGGERS = (_UUID, _ULID, _PREFIXED, _NAMED)
+_TOKEN = (
+    r"\b(?:request|session|trace|run|conversation|chat|nonce)(?:[ _-]?id)?\s{0,2}[:=#]?\s{0,2}[\"'`(\[]?[A-Za-z0-9_-]{16,40}\b"
+)
+_SCRATCH = (
+    r"(?:/tmp|/var/tmp|/var/folders|/run|\\Temp)[/\\](?:[\w.+-]{1,40}[/\\]){0,4}"
+    r"(?:tmp[a-z0-9_]{8}\b|[\w.+-]{0,40}?\b[0-9a-f]{12,64}\b)"
+)
+TRIGGERS = (_UUID, _ULID, _PREFIXED, f"(?m){_NAMED}", _TOKEN, _SCRATCH)
 _ANY = lazily(
-    f"(?P<uuid>(?i:{_UUID}))|(?P<ulid>{_ULID})|(?P<prefixed>(?i:{_PREFIXED}))|(?P<named>(?i:{_NAMED}))"
+    f"(?P<uuid>(?i:{_UUID}))|(?P<ulid>{_ULID})|(?P<prefixed>(?i:{_PREFIXED}))|(?P<named>(?im:{_NAMED}))"
+    f"|(?P<scratch>(?i:{_SCRATCH}))|(?P<token>(?i:{_TOKEN}))"
+)
+_LAST_TOKEN = lazily(r"[A-Za-z0-9_-]{8,64}$")
+_ID_KEY = lazily(
+    r"^[^{`]*\b(?:message|request|session|trace|run|conversation|chat|thread)[ _-]?id[\"']?\s*[:=]\s*[\"']$", re.IGNORECASE
 )
 _CUE = lazily(
     r"(?:request|req|session|trace|span|run|nonce|conversation|thread|correlation|invocation|\bid|x-[a-z-]+|tag|ref)\b[^\n]{0,24}$",
@@ -67,11 +80,24 @@ def literals(text: str, around: Around) -> Iterator[Found]:
             start += value.start()
         if match.lastgroup == "ulid" and not any(c.isdigit() for c in match[0][1:]):
             continue
-        if around.is_example(start, end):
-            continue
+        if match.lastgroup in ("token", "scratch"):
+            value = _LAST_TOKEN.search(match[0])
+            if value is None or not _is_drawn(value[0], mixed=match.lastgroup == "token"):
+                continue
+            start += value.start()
         before = text[max(0, start - 48) : start].rsplit("\n", 1)[-1]
+        if around.is_example(start, end) and not _ID_KEY.search(before):
+            continue
         points = around.score(start, end, precise=True)
-        if match.lastgroup in ("prefixed", "named") or _CUE.search(before):
+        if match.lastgroup not in ("uuid", "ulid") or _CUE.search(before):
             points += 2
         if points >= 2:
             yield Found(start, end, "session" if _SESSION.search(before) else "")
+
+
+def _is_drawn(value: str, *, mixed: bool) -> bool:
+    """Whether characters look drawn at random: digits among letters, and of both cases where words could stand."""
+    digits = sum(character.isdigit() for character in value)
+    if not mixed:
+        return digits > 0
+    return digits > 1 and any(c.islower() for c in value) and any(c.isupper() for c in value)

@@ -1,0 +1,107 @@
+"""``promptorder doctor``: what stands in the way of reuse, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from promptorder.commands._settings import show_settings_if_asked
+from promptorder.commands.compare import _header, _names, _stopping_politely
+
+if TYPE_CHECKING:
+    from promptorder.console import Color
+    from promptorder.model.doctor import Examination
+
+_KINDS = {
+    "loading": "loading the model",
+    "long": "a start with a long end",
+    "short": "the same start, a short end",
+    "other-tail": "the same start, another end",
+    "repeat": "the same again",
+    "between": "another text",
+    "back": "the first start once more",
+}
+
+
+@click.command(name="doctor", short_help="Find what stands in the way of reuse on your server.")
+@click.option(
+    "--engine",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help=f"auto, {', '.join(_names('engines', 'engine'))}. auto takes the first that answers.",
+)
+@click.option("--model", metavar="NAME", help="The model; for the embedded engine a GGUF file.")
+@click.option("--host", metavar="URL", help="Where Ollama answers, as in OLLAMA_HOST.")
+@click.option(
+    "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Sent with each request; repeatable."
+)
+@click.option("--allow-remote", is_flag=True, help="Let the generated texts go to a cloud model.")
+@click.option("--no-calls", is_flag=True, help="Ask nothing of the model: whether reuse works is not tried.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="What standard output carries.",
+)
+@click.option("--quiet", is_flag=True, help="No progress; the result alone.")
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> int:
+    """Look at the server, the model and their settings, and say what stands in the way of reuse.
+
+    Six short calls with generated text (some 1,300 tokens) try out whether the model reuses what prompts
+    have in common; none of your documents is read. The model is left as it was found.
+
+    Exit code 1 means that a problem was found, 4 that there is no engine or no such model.
+
+    \b
+    Examples:
+      promptorder doctor
+      promptorder doctor --model qwen3:8b --host http://192.168.1.5:11434
+      promptorder doctor --no-calls --format json
+    """
+    if show_settings_if_asked(ctx):
+        return 0
+    from promptorder.console import print_text, progress, render_report, width_of
+    from promptorder.doctor_api import NUMBER_OF_CALLS, DoctorSettings, examine
+
+    color: Color = ctx.find_root().meta.get("promptorder.color", "auto")
+    settings = DoctorSettings(
+        engine=options["engine"],
+        model=options["model"],
+        host=options["host"],
+        headers=dict(_header(text) for text in options["headers"]),
+        allow_remote=options["allow_remote"],
+        calls=not options["no_calls"],
+    )
+    with _stopping_politely(), progress(quiet=options["quiet"], color=color) as display:
+
+        def on_call(number: int, kind: str) -> None:
+            what = f"control call {number}: {_KINDS[kind]}" if number else _KINDS[kind]
+            display.step(what, done=max(0, number - 1), total=NUMBER_OF_CALLS, left_s=None, part=True)
+
+        examination = examine(settings, on_call)
+    if options["format_"] == "json":
+        import json
+
+        from promptorder.contracts.doctor import to_json
+
+        print_text(json.dumps(to_json(examination), indent=2, ensure_ascii=False) + "\n")
+    else:
+        from promptorder.doctor._report import report
+
+        print_text(render_report(report(examination), width=width_of(sys.stdout), color=False))
+    return _exit_code(examination)
+
+
+def _exit_code(examination: Examination) -> int:
+    from promptorder.model.doctor import Status
+
+    refusal = examination.facts.refusal
+    if refusal is not None and refusal.kind in ("unreachable", "no-model", "error"):
+        return 4
+    return 1 if examination.count(Status.PROBLEM) else 0
