@@ -138,12 +138,11 @@ class _Patient:
         if scale < _LEAST_SCALE:
             return replace(facts, why_no_calls=f"a context of {context:,} tokens is too small")
         self._engine.use_context(context)
+        on_call(0, "loading")
+        facts = replace(facts, default_keep_alive_s=self._keep_alive(before, model))
         calls = self._calls(scale, tail, on_call)
         facts = replace(facts, calls=tuple(calls))
-        if any(call.failure for call in calls):
-            return facts
-        facts = replace(facts, during=self._inspect()[0])
-        return replace(facts, default_keep_alive_s=self._keep_alive(before, model))
+        return facts if any(call.failure for call in calls) else replace(facts, during=self._inspect()[0])
 
     def _inspect(self) -> tuple[ServerFacts, ModelFacts]:
         info = self._engine.info
@@ -156,7 +155,6 @@ class _Patient:
         return server, known
 
     def _calls(self, scale: float, tail: int, on_call: OnCall) -> list[Call]:
-        on_call(0, "loading")
         try:
             self._engine.start_block()
         except EngineError as error:
@@ -201,7 +199,7 @@ class _Patient:
         )
 
     def _keep_alive(self, before: ServerFacts, model: ModelFacts) -> float | None:
-        """Tried only where it cannot be read, and where nobody's loaded model can be lost by it."""
+        """Tried only where it cannot be read, and where the model is not loaded yet."""
         readable = before.environment.server is not None
         if self._inspector is None or readable or before.ours is not None or model.remote_host:
             return None
@@ -232,6 +230,8 @@ def _refusal(error: EngineError | UsageError) -> Refusal:
             return Refusal("no-model", str(error), error.hint)
         case ModelUnsuitableError():
             return Refusal("unsuitable", str(error), error.hint)
+        case UsageError() if " has no models " in str(error):
+            return Refusal("no-model", str(error), error.hint)
         case UsageError():
             return Refusal("choose", str(error), error.hint)
         case _:
@@ -242,10 +242,11 @@ def _engines(options: EngineOptions, wanted: str) -> tuple[EngineChoice, ...]:
     if wanted != "auto":
         ENGINES.load(wanted)  # tells the nearest names where there is none
     modules = sorted(ENGINES.load_all().items(), key=lambda item: item[1].AUTO_RANK)
-    found = []
+    found: list[EngineChoice] = []
     for name, module in modules:
-        # --model may name one engine's model; that others do not have it is no news.
-        asked = options if wanted in (name, "auto") else replace(options, model=None)
+        # --model is for the engine that is examined; that others do not have it is no news.
+        open_choice = wanted == "auto" and _first(tuple(found)) is None
+        asked = options if open_choice or name == wanted else replace(options, model=None)
         found.append(EngineChoice(name, module.SUMMARY, module.available(asked), module.INSTALL_HINT))
     return tuple(found)
 

@@ -70,12 +70,12 @@ def _by_time(first: Call, call: Call) -> Shown:
 
 
 def figures(calls: Sequence[Call], kind: CallKind) -> str:
-    """``812 of 830 tokens``, or the time where nothing is counted."""
+    """``812 of 830 tokens reused``, or the time where nothing is counted."""
     reused = tokens(calls, kind)
     call, first = find(calls, kind), find(calls, "long")
     if reused is not None:
         about = "" if call is not None and call.cached_tokens is not None else "about "
-        return f"{about}{reused[0]:,} of {reused[1]:,} tokens"
+        return f"{about}{reused[0]:,} of {reused[1]:,} tokens reused"
     if call is None or first is None or call.prefill_ns is None or first.prefill_ns is None:
         return "no figures"
-    return f"{call.prefill_ns / 1e9:.2f} s, the first call {first.prefill_ns / 1e9:.2f} s"
+    return f"read in {call.prefill_ns / 1e9:.2f} s, the first call in {first.prefill_ns / 1e9:.2f} s"

@@ -27,11 +27,11 @@ def judge(facts: Facts) -> Iterator[Line]:
     short, other, repeat = (shown(calls, kind) for kind in ("short", "other-tail", "repeat"))
     if "reused" in (short, other):
         kind: CallKind = "other-tail" if other == "reused" else "short"
-        yield Line(Status.OK, f"it works: same start, another question, reused ({figures(calls, kind)})")
+        yield Line(Status.OK, f"it works: same start, another question ({figures(calls, kind)})")
     elif "partly" in (short, other):
         yield Line(
             Status.NOTE,
-            f"a part only: same start, another question, reused {figures(calls, 'other-tail')}",
+            f"a part only: same start, another question ({figures(calls, 'other-tail')})",
             "promptorder compare ... shows what that means for your prompts",
         )
     elif short == other == "not-reused" and repeat == "reused":

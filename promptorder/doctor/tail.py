@@ -19,7 +19,7 @@ def judge(facts: Facts) -> Iterator[Line]:
     window = model.sliding_window_tokens
     short, other = (shown(calls or (), kind) for kind in ("short", "other-tail"))
     if short in ("not-reused", "partly") and other == "reused":
-        text = f"after a prompt with a long end the next one is read anew ({figures(calls or (), 'short')} reused)"
+        text = f"after a prompt with a long end the next one is read anew ({figures(calls or (), 'short')})"
         if window:
             text += f": the model has a sliding window of {window:,} tokens"
         yield Line(

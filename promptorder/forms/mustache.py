@@ -221,7 +221,8 @@ class _Walk:
     def _drop_branch(self) -> None:
         """Take back what the first branch has put out: this walk goes through the second."""
         start = self.open[-1].end
-        self.segments = [s for s in self.segments if s.start < start]
+        while self.segments and self.segments[-1].start >= start:
+            self.segments.pop()
 
 
 def _tags(text: str, at: int) -> Iterator[_Tag]:

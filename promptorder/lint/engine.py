@@ -16,6 +16,7 @@ from promptorder.model.lint import COMPUTED, STATIC, Finding, Hit, Prompt, Relat
 
 _HITS_PER_RULE = 50
 """More values of one kind in one text are a table, not clocks."""
+_NEAR = 500
 _MESSAGES = {
     "request": "changes with every request",
     "turn": "changes with every turn of the chat",
@@ -240,7 +241,8 @@ def fingerprint(code: str, prompt: str, line: str, column: int) -> str:
     except ImportError:
         from hashlib import blake2b
 
-    data = "\0".join((code, prompt, " ".join(line.split()), str(column)))
+    near = line[max(0, column - _NEAR) : column + _NEAR]  # of a file that is one line, not all of it each time
+    data = "\0".join((code, prompt, " ".join(near.split()), str(column)))
     return blake2b(data.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
@@ -250,6 +252,7 @@ class Lines:
     def __init__(self, text: str) -> None:
         self.text = text
         self._starts: list[int] | None = None
+        self._last = (0, "")
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1."""
@@ -259,9 +262,11 @@ class Lines:
 
     def text_of(self, line: int) -> str:
         """A line without its end."""
-        starts = self._line_starts()
-        end = starts[line] if line < len(starts) else len(self.text)
-        return self.text[starts[line - 1] : end].rstrip("\r\n")
+        if self._last[0] != line:
+            starts = self._line_starts()
+            end = starts[line] if line < len(starts) else len(self.text)
+            self._last = (line, self.text[starts[line - 1] : end].rstrip("\r\n"))
+        return self._last[1]
 
     def excerpt(self, start: int, end: int) -> str:
         """What stands there, on one line and short."""

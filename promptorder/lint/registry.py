@@ -33,7 +33,11 @@ class Rules:
         pattern_set, owners = self._set
         if pattern_set is None:
             return None
-        return {owners[index] for index in pattern_set.Match(text) or ()}
+        try:
+            found = pattern_set.Match(text)
+        except UnicodeEncodeError:  # half a character, as JSON can escape it
+            found = pattern_set.Match(text.encode("utf-8", "replace"))
+        return {owners[index] for index in found or ()}
 
     @cached_property
     def _set(self) -> tuple[Any, list[str]]:

@@ -39,6 +39,8 @@ _DRIFT_WEIGHT = 4
 """As many calls of a block it takes until half of what they say of the machine's speed is believed."""
 _SHORT_TOKENS = 200
 """Batches up to about this size may follow kernels of their own."""
+_WHOLE = 0.5
+"""A tail that takes this share of a cold call was read with all that stands before it."""
 _CLIFF = 1.5
 """A call so many times slower than one that read more is no noise."""
 _WORST_MISFIT = 0.5
@@ -143,7 +145,8 @@ def fit(calls: Sequence[Known]) -> Curve | None:
     """The curve through calls of known reuse; None where they draw none."""
     if sum(call.read_tokens < call.prompt_tokens for call in calls) <= _MIN_TAILS:
         return None
-    if not any(call.read_tokens == call.prompt_tokens for call in calls):
+    cold = [call.prefill_ns / call.prompt_tokens for call in calls if call.read_tokens == call.prompt_tokens]
+    if not cold or _resumes_nowhere(calls, median(cold)):
         return None
     cost = (0.0, 0.0, 0.0)
     drift = {call.block: 0.0 for call in calls}
@@ -177,6 +180,16 @@ def fit(calls: Sequence[Known]) -> Curve | None:
     )
 
 
+def _resumes_nowhere(calls: Sequence[Known], cold_ns_per_token: float) -> bool:
+    """Whether all tails took as long as whole prompts: the model cannot resume in the middle of one."""
+    quickest: dict[BlockKey, float] = {}
+    for call in calls:
+        if 1 < call.read_tokens < call.prompt_tokens:
+            share = call.prefill_ns / (cold_ns_per_token * call.prompt_tokens)
+            quickest[call.block] = min(share, quickest.get(call.block, share))
+    return bool(quickest) and median(quickest.values()) > _WHOLE
+
+
 def _without_cliffs(calls: Sequence[Known]) -> list[Known]:
     """All but short calls that took longer than one that read at least twice as much."""
     return [
@@ -200,7 +213,9 @@ def _robust(rows: Sequence[Triple], times: Sequence[float]) -> Triple:
     weights = [_weight(t, shortest) ** 2 for t in times]
     cost = (0.0, 0.0, 0.0)
     for _ in range(20):
-        cost = _not_negative(rows, times, weights)
+        before, cost = cost, _not_negative(rows, times, weights)
+        if all(math.isclose(a, b, rel_tol=1e-4) for a, b in zip(before, cost, strict=True)):
+            break
         expected = [max(1e-9, _dot(cost, row)) for row in rows]
         offs = [abs(math.log(t / e)) for t, e in zip(times, expected, strict=True)]
         near = 1.5 * max(0.02, 1.4826 * median(offs))
@@ -247,7 +262,9 @@ def _noise(misfit: Sequence[float], believed: Sequence[float]) -> float:
     # The costs are taken from the same calls, so their residuals are smaller than the noise.
     lost = count / max(1.0, count - _FITTED)
     squares = lost * sum(b * min(0.6, abs(off)) ** 2 for b, off in zip(believed, misfit, strict=True))
-    return math.sqrt((_NOISE_WEIGHT * NOISE**2 + squares) / (_NOISE_WEIGHT + count))
+    noise = math.sqrt((_NOISE_WEIGHT * NOISE**2 + squares) / (_NOISE_WEIGHT + count))
+    # From few calls the noise itself is uncertain, as in Student's distribution.
+    return noise * math.sqrt(1 + 2 / max(1.0, count))
 
 
 def _normal(rows: Sequence[Triple], weights: Sequence[float]) -> list[list[float]]:

@@ -48,32 +48,28 @@ def infer_from_curve(
     prefill_ns: float, prompt_tokens: int, curve: Curve, block: BlockKey, shared_tokens: int | None = None
 ) -> tuple[Estimate, bool]:
     """As infer_reused, from a curve of calibration calls instead of two anchors."""
-    if prompt_tokens < 2 or prefill_ns <= 0:
+    if prompt_tokens < 2:
         return UNKNOWN, True
     times = _Times(curve, prompt_tokens)
     if times.centre(prompt_tokens) < MIN_CONTRAST * times.shortest_ns:
         return UNKNOWN, True
     # A call that is slower than reading all was held up: it tells no more than one that read all.
-    time = math.log(prefill_ns) - curve.drift.get(block, 0.0)
+    time = math.log(max(1.0, prefill_ns)) - curve.drift.get(block, 0.0)
     time = min(max(time, math.log(times.shortest_ns)), math.log(times.centre(prompt_tokens)))
 
     def off(read: int) -> float:
-        """How far the time is from the likely one, in parts of the spread."""
-        return abs(time - math.log(times.centre(read))) / times.spread(read)
-
-    def within(read: int) -> bool:
+        """How far the time is from what calibration allows, in parts of the spread."""
         low, high = times.range(read)
-        spread = times.spread(read)
-        return math.log(low) - spread <= time <= math.log(high) + spread
+        return max(0.0, math.log(low) - time, time - math.log(high)) / times.spread(read)
 
     step = max(1, prompt_tokens // _STEPS)
     coarse = [*range(1, prompt_tokens, step), prompt_tokens]
     near = min(coarse, key=off)
     best = min(range(max(1, near - step), min(prompt_tokens, near + step) + 1), key=off)
-    consistent = [read for read in coarse if within(read)]
+    consistent = [read for read in coarse if off(read) <= 1]
     fewest, most = (consistent[0], consistent[-1]) if consistent else (best, best)
-    fewest = next((r for r in range(max(1, fewest - step), fewest) if within(r)), fewest)
-    most = next((r for r in range(min(prompt_tokens, most + step), most, -1) if within(r)), most)
+    fewest = next((r for r in range(max(1, fewest - step), fewest) if off(r) <= 1), fewest)
+    most = next((r for r in range(min(prompt_tokens, most + step), most, -1) if off(r) <= 1), most)
     low, value, high = (prompt_tokens - read for read in (max(most, best), best, min(fewest, best)))
     return _bounded(low, value, high, prompt_tokens, shared_tokens)
 

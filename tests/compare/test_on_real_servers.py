@@ -271,20 +271,11 @@ def test_what_is_expected_is_what_the_log_says(version: str, measured: Callable[
             assert expected == pytest.approx(truth.reused_tokens, abs=allowed), (name, sample["question"])
 
 
-def test_a_band_that_misses_is_flagged(ollama_server: GetServer) -> None:
-    """Where time does not tell tokens (see `measured`), the comparison says so and claims no wrong verdict."""
-    result = measure(ollama_server("0.33.0"), "--layout", "static-first", "--layout", "question-first")
-    caveats = [
-        c for c in result.comparison["caveats"] if c["code"] in ("reuse-not-as-expected", "no-contrast")
-    ]
-    flagged = {(c["layout"], sample["question"]) for c in caveats for sample in c["samples"]}
-    for name, sample, truth in result.pairs():
-        band = sample["reused_tokens"]
-        if sample["phase"] == "follow-up" and band["low"] is not None:
-            # A contradiction is one that is larger than the noise of such a small number.
-            outside = max(band["low"] - truth.reused_tokens, truth.reused_tokens - band["high"])
-            assert outside <= ESTIMATED_SHARE * truth.prompt_tokens or (name, sample["question"]) in flagged
-    verdicts = {layout["name"]: layout["verdict"] for layout in result.comparison["layouts"]}
+def test_batches_that_are_slower_than_larger_ones(ollama_server: GetServer) -> None:
+    """With flash attention (see `measured`) a short tail can take as long as a whole prompt: bands grow, and hold."""
+    result = infer(ollama_server("0.33.0"), layouts=("static-first", "question-first"))
+    assert result.missed == set()
+    verdicts = {layout["name"]: layout["verdict"] for layout in result.first.comparison["layouts"]}
     assert verdicts["static-first"] in ("reused", "cannot-tell")
     assert verdicts["question-first"] in ("not-reused", "cannot-tell")
 

@@ -138,6 +138,37 @@ def test_inferred(prefill_ns: int, shared: int, verdict: Verdict) -> None:
     assert not analysis.caveats
 
 
+def calibration(ms: float, tokens: int, **where: Any) -> Sample:
+    return sample(Phase.CALIBRATION, 2, prompt_tokens=tokens, prefill_ns=round(ms * 1e6), **where)
+
+
+TAILS = [calibration(60, 605), calibration(140, 645), calibration(300, 725), calibration(800, 995)]
+
+
+def test_inferred_from_calibration() -> None:
+    """The middle of a prompt, where two anchors leave a wide band."""
+    samples = [load(), first(), follow_up(2, prefill_ns=SECOND), warm(2)]
+    old, _ = analysed(samples, (due(), due(shared=500)))
+    result, analysis = analysed([*samples, *TAILS], (due(), due(shared=500)))
+    assert len(result.samples) == 2, "calibration calls are no samples of the layout"
+    new = result.reused_fraction
+    assert new.method == "inferred"
+    assert new.low is not None
+    assert old.reused_fraction.low is not None
+    assert new.low > old.reused_fraction.low
+    assert not analysis.caveats
+
+
+def test_calibration_that_fails_leaves_the_anchors() -> None:
+    samples = [load(), first(), follow_up(2, prefill_ns=SECOND), warm(2)]
+    failed = sample(Phase.CALIBRATION, 2, failure="x")
+    old, _ = analysed(samples, (due(), due(shared=500)))
+    result, analysis = analysed([*samples, failed], (due(), due(shared=500)))
+    assert result.reused_fraction == old.reused_fraction
+    assert result.verdict is old.verdict
+    assert codes(analysis) == ["failed-reply"]
+
+
 def test_each_block_has_its_own_anchors() -> None:
     def block(repeat: int, speed: int) -> list[Sample]:
         return [

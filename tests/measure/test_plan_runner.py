@@ -8,8 +8,15 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from promptorder.errors import EngineError, EngineUnreachableError, FailedReplyError
+from promptorder.errors import (
+    EngineError,
+    EngineUnreachableError,
+    FailedReplyError,
+    PromptorderError,
+    PromptTooLongError,
+)
 from promptorder.layouts import built_in_layout
+from promptorder.measure.calibration import TAIL_TOKENS
 from promptorder.measure.plan import Block, Plan
 from promptorder.measure.runner import BlockStarted, CallStarted, Event, Sampled, run
 from promptorder.model.engine import Cold, EngineInfo, TokenCount
@@ -24,7 +31,11 @@ class FakeEngine:
     """Answers at once, notes what is asked of it, and fails when told to."""
 
     def __init__(
-        self, log: list[str], *, counts: bool | None = True, failing: dict[int, EngineError] | None = None
+        self,
+        log: list[str],
+        *,
+        counts: bool | None = True,
+        failing: dict[int, PromptorderError] | None = None,
     ):
         self.log = log
         self.prompts: list[Prompt] = []
@@ -166,6 +177,48 @@ def test_warm_repeat_where_the_engine_does_not_count(counts: bool | None) -> Non
     assert samples[-1].question == 2
     assert engine.prompts[-1] == engine.prompts[-2], "unchanged, the clock too"
     assert engine.log == ["cold", "ask", "sleep 1.1", "ask", "ask"]
+
+
+class TimingEngine(FakeEngine):
+    """Counts whole prompts only, as most versions of Ollama do."""
+
+    def ask(self, prompt: Prompt, on_token: Callable[[], None] | None = None) -> Reply:
+        reply = super().ask(prompt, on_token)
+        return replace(reply, prompt_tokens=len(prompt.text) // 4)
+
+
+LONG = replace(
+    plan_of(questions=2), document=SourceText("d.txt", "text", "a" * 64, "A long document. " * 500)
+)
+
+
+def test_calibration_follows_the_warm_repeat() -> None:
+    engine = TimingEngine([], counts=False)
+    samples = samples_of(list(events_of(LONG, engine)))
+    phases = [sample.phase for sample in samples]
+    assert phases[3:] == [Phase.WARM_REPEAT, *[Phase.CALIBRATION] * len(TAIL_TOKENS)]
+    assert {sample.question for sample in samples[3:]} == {2}
+    bare, *tails = (prompt.text for prompt in engine.prompts[3:])
+    assert engine.prompts[2].text.startswith(bare)
+    assert all(tail.startswith(bare) for tail in tails)
+    assert [sample.prompt_sha256 for sample in samples[1:]] == [prompt.sha256 for prompt in engine.prompts]
+
+
+def test_no_calibration_where_the_plan_has_none() -> None:
+    samples = samples_of(list(events_of(replace(LONG, calibrate=False), TimingEngine([], counts=False))))
+    assert samples[-1].phase is Phase.WARM_REPEAT
+
+
+@pytest.mark.parametrize(("failing", "calls"), [(3, 3), (4, 4), (5, 7)])
+@pytest.mark.parametrize("error", [FailedReplyError("it broke off"), PromptTooLongError("too long")])
+def test_calibration_that_fails(failing: int, calls: int, error: PromptorderError) -> None:
+    """Without the warm repeat or the bare start the rest would tell nothing; without one tail it does."""
+    if failing == 3 and isinstance(error, PromptTooLongError):
+        return  # it was not too long the first time
+    engine = TimingEngine([], counts=False, failing={failing: error})
+    samples = samples_of(list(events_of(LONG, engine)))
+    assert len(engine.prompts) == calls
+    assert samples[failing].failure == str(error)
 
 
 def test_no_warm_repeat_where_the_plan_has_none() -> None:

@@ -48,10 +48,10 @@ def inspect(options: EngineOptions, model: str | None) -> tuple[ServerFacts, Mod
 
 
 def default_keep_alive_s(options: EngineOptions, model: str, context_tokens: int | None) -> float | None:
-    """How long the server keeps a model when a call does not say: tried on the loaded model.
+    """How long the server keeps a model when a call does not say: tried by loading it.
 
-    A call without a prompt runs nothing. Call it only where the model may be unloaded by it, and before the
-    engine is restored. None where the server does not tell.
+    Only the call that loads a model takes the default, so it must not be loaded before; whoever calls this
+    unloads it in the end. None where the server does not tell.
     """
     with _client(options) as client:
         client.limit_wait(_LOAD_LIMIT_S)
@@ -61,7 +61,9 @@ def default_keep_alive_s(options: EngineOptions, model: str, context_tokens: int
         client.post("/api/generate", body)
         entries = client.get("/api/ps").get("models") or []
         ours = next((each for each in entries if _name(each) == model), None)
-        return 0.0 if ours is None else _seconds_left(ours.get("expires_at"))
+        left = _seconds_left(ours.get("expires_at")) if ours is not None else 0.0
+        # One that is just being unloaded is still listed.
+        return 0.0 if left is not None and left < 1 else left
 
 
 @contextmanager
