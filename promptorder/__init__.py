@@ -36,7 +36,16 @@ _HOMES = {
     "PromptorderError": "promptorder.errors",
 }
 
-__all__ = ["Comparison", "Finding", "LintResult", "PromptorderError", "__version__", "compare", "lint", "load_runs"]
+__all__ = [
+    "Comparison",
+    "Finding",
+    "LintResult",
+    "PromptorderError",
+    "__version__",
+    "compare",
+    "lint",
+    "load_runs",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from promptorder.forms._python_values import MADE, Items, Star, Table, Template, Text, Value, pieces_of, volatile_in
+from promptorder.forms._python_values import (
+    MADE,
+    Items,
+    Star,
+    Table,
+    Template,
+    Text,
+    Value,
+    pieces_of,
+    volatile_in,
+)
 from promptorder.lint._names import kind_of_name, words
 from promptorder.model.lint import STATIC, Prompt, Segment
 

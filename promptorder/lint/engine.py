@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import NamedTuple
 
 from promptorder.lint._context import Around
@@ -44,13 +44,16 @@ class Found(NamedTuple):
 class Options(NamedTuple):
     """What settings can change: names of own variables with how often each changes, and thresholds."""
 
-    variables: dict[str, str] = {}
+    variables: Mapping[str, str] = MappingProxyType({})
     min_tokens: int | None = None
-    severities: dict[str, str] = {}
+    severities: Mapping[str, str] = MappingProxyType({})
+
+
+DEFAULTS = Options()
 
 
 def lint(
-    source: Source, prompts: Iterable[Prompt], rules: Rules, options: Options = Options()
+    source: Source, prompts: Iterable[Prompt], rules: Rules, options: Options = DEFAULTS
 ) -> Iterator[Finding]:
     """All findings of a file's prompts, in their order."""
     lines = Lines(source.text)
@@ -241,7 +244,9 @@ def fingerprint(code: str, prompt: str, line: str, column: int) -> str:
     except ImportError:
         from hashlib import blake2b
 
-    near = line[max(0, column - _NEAR) : column + _NEAR]  # of a file that is one line, not all of it each time
+    near = line[
+        max(0, column - _NEAR) : column + _NEAR
+    ]  # of a file that is one line, not all of it each time
     data = "\0".join((code, prompt, " ".join(near.split()), str(column)))
     return blake2b(data.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 

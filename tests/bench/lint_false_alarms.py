@@ -14,6 +14,7 @@ import sysconfig
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from promptorder.lint_api import Linting, LintSettings
 from promptorder.model.lint_result import LintResult
@@ -24,9 +25,13 @@ _BATCH = 500
 
 def main() -> None:
     """Print the findings and their number."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="*")
-    parser.add_argument("--texts", action="store_true", help="read the documentation too, as if it were prompts")
+    parser.add_argument(
+        "--texts", action="store_true", help="read the documentation too, as if it were prompts"
+    )
     parser.add_argument("--only-texts", action="store_true", help="read nothing but the documentation")
     arguments = parser.parse_args()
     folders = arguments.folders or [sysconfig.get_path("stdlib"), sysconfig.get_path("purelib")]
@@ -41,9 +46,7 @@ def documentation(folders: Sequence[str]) -> Iterator[str]:
     """The texts below folders."""
     for top in folders:
         for folder, _, names in os.walk(top):
-            yield from (
-                os.path.join(folder, name) for name in names if name.lower().endswith(DOCUMENTATION)
-            )
+            yield from (str(Path(folder) / name) for name in names if name.lower().endswith(DOCUMENTATION))
 
 
 def _report(title: str, batches: Sequence[Sequence[str]]) -> None:
@@ -55,7 +58,9 @@ def _report(title: str, batches: Sequence[Sequence[str]]) -> None:
         print(line)
     read = sum(len(result.files) for result in results)
     broken = sum(len(result.errors) for result in results)
-    print(f"{title}: {read} read as prompts, {broken} not readable, {sum(rules.values())} findings, {spent:.0f} CPU s")
+    print(
+        f"{title}: {read} read as prompts, {broken} not readable, {sum(rules.values())} findings, {spent:.0f} CPU s"
+    )
     for rule, number in rules.most_common():
         print(f"  {number:5} {rule}")
     sys.stdout.flush()

@@ -227,7 +227,9 @@ CASES = [
     Case(
         "a clock that stands still for a session",
         [
-            *session(chat(f"It is 10:04:11. {RULES}", "Hi"), chat(f"It is 10:04:11. {RULES}", "Hi", ANSWER, "Why?")),
+            *session(
+                chat(f"It is 10:04:11. {RULES}", "Hi"), chat(f"It is 10:04:11. {RULES}", "Hi", ANSWER, "Why?")
+            ),
             *session(chat(f"It is 11:31:20. {RULES}", "Hi"), name="s2"),
         ],
         [],

@@ -88,7 +88,14 @@ CASES = [
         session(
             chat(RULES, "Hi", ANSWER, "Tea?", model="gpt-4o", response_format={"json_schema": {"a": {}}}),
             chat(
-                RULES, "Hi", ANSWER, "Tea?", "No.", "Why?", model="gpt-4o", response_format={"json_schema": {"b": {}}}
+                RULES,
+                "Hi",
+                ANSWER,
+                "Tea?",
+                "No.",
+                "Why?",
+                model="gpt-4o",
+                response_format={"json_schema": {"b": {}}},
             ),
         ),
         [(2, "tool-changed")],

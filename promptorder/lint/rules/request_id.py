@@ -45,21 +45,20 @@ _NAMED = (
     r"|^[ \t]*(?:x-[a-z-]*(?:header|nonce|trace|request|session|tag)|[a-z]+(?:-[a-z]+)*-(?:header|nonce|tag))[a-z-]*:"
     r"[^\n]{0,120}?\b[a-z]{1,12}=[0-9a-f]{5,64}\b"
 )
-_TOKEN = (
-    r"\b(?:request|session|trace|run|conversation|chat|nonce)(?:[ _-]?id)?\s{0,2}[:=#]?\s{0,2}[\"'`(\[]?[A-Za-z0-9_-]{16,40}\b"
-)
+_OPAQUE = r"\b(?:request|session|trace|run|conversation|chat|nonce)(?:[ _-]?id)?\s{0,2}[:=#]?\s{0,2}[\"'`(\[]?[A-Za-z0-9_-]{16,40}\b"
 _SCRATCH = (
     r"(?:/tmp|/var/tmp|/var/folders|/run|\\Temp)[/\\](?:[\w.+-]{1,40}[/\\]){0,4}"
     r"(?:tmp[a-z0-9_]{8}\b|[\w.+-]{0,40}?\b[0-9a-f]{12,64}\b)"
 )
-TRIGGERS = (_UUID, _ULID, _PREFIXED, f"(?m){_NAMED}", _TOKEN, _SCRATCH)
+TRIGGERS = (_UUID, _ULID, _PREFIXED, f"(?m){_NAMED}", _OPAQUE, _SCRATCH)
 _ANY = lazily(
     f"(?P<uuid>(?i:{_UUID}))|(?P<ulid>{_ULID})|(?P<prefixed>(?i:{_PREFIXED}))|(?P<named>(?im:{_NAMED}))"
-    f"|(?P<scratch>(?i:{_SCRATCH}))|(?P<token>(?i:{_TOKEN}))"
+    f"|(?P<scratch>(?i:{_SCRATCH}))|(?P<token>(?i:{_OPAQUE}))"
 )
-_LAST_TOKEN = lazily(r"[A-Za-z0-9_-]{8,64}$")
+_LAST_OPAQUE = lazily(r"[A-Za-z0-9_-]{8,64}$")
 _ID_KEY = lazily(
-    r"^[^{`]*\b(?:message|request|session|trace|run|conversation|chat|thread)[ _-]?id[\"']?\s*[:=]\s*[\"']$", re.IGNORECASE
+    r"^[^{`]*\b(?:message|request|session|trace|run|conversation|chat|thread)[ _-]?id[\"']?\s*[:=]\s*[\"']$",
+    re.IGNORECASE,
 )
 _CUE = lazily(
     r"(?:request|req|session|trace|span|run|nonce|conversation|thread|correlation|invocation|\bid|x-[a-z-]+|tag|ref)\b[^\n]{0,24}$",
@@ -81,7 +80,7 @@ def literals(text: str, around: Around) -> Iterator[Found]:
         if match.lastgroup == "ulid" and not any(c.isdigit() for c in match[0][1:]):
             continue
         if match.lastgroup in ("token", "scratch"):
-            value = _LAST_TOKEN.search(match[0])
+            value = _LAST_OPAQUE.search(match[0])
             if value is None or not _is_drawn(value[0], mixed=match.lastgroup == "token"):
                 continue
             start += value.start()

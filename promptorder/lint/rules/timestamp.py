@@ -63,7 +63,8 @@ _ANY = lazily(
     re.IGNORECASE,
 )
 _EPOCH_CUE = lazily(
-    r"(?:epoch|unix|time|timestamp|\bts|\bat|now)(?:[ _-]?(?:ms|s|sec|secs|seconds|millis|utc))?\W{1,4}$", re.IGNORECASE
+    r"(?:epoch|unix|time|timestamp|\bts|\bat|now)(?:[ _-]?(?:ms|s|sec|secs|seconds|millis|utc))?\W{1,4}$",
+    re.IGNORECASE,
 )
 _RANGE = lazily(r"^\s*(?:-|–|to|until|bis|and|à|a|~)\s*\d{1,2}[:.]\d{2}", re.IGNORECASE)
 _END_OF_RANGE = lazily(r"\d{1,2}[:.]\d{2}(?: ?[ap]m)?\s*(?:-|–|to|until|bis|and|à|a|~)\s*$", re.IGNORECASE)
