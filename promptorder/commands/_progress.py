@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # Prefill speeds seen in the field: SmolLM2 on two CPU cores to a 27B model on a GPU.
 _SLOW_TOKENS_PER_S, _FAST_TOKENS_PER_S = 200, 3000
 
+_CALLS = {Phase.WARM_REPEAT: "warm repeat", Phase.CALIBRATION: "calibration"}
+
 
 def watch(comparing: Comparing, display: Progress) -> None:
     """Run the comparison and tell ``display`` about it."""
@@ -36,7 +38,7 @@ def watch(comparing: Comparing, display: Progress) -> None:
                 text = f"{layout}: loading the model"
                 display.step(text, done=done, total=total, left_s=left.seconds(), part=True)
             case CallStarted(layout=layout, question=question, phase=phase):
-                what = "warm repeat" if phase is Phase.WARM_REPEAT else f"question {question}"
+                what = _CALLS.get(phase, f"question {question}")
                 display.step(f"{layout}: {what}", done=done, total=total, left_s=left.seconds())
             case Sampled(sample=sample):
                 left.saw(sample)

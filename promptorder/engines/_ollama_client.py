@@ -99,16 +99,23 @@ class OllamaClient:
             ) from error
         except httpx.TimeoutException as error:
             raise FailedReplyError(
-                f"the server at {self.address} sent nothing for {self._http.timeout.read:.0f} s"
+                f"the server at {self.address} sent nothing for {self._http.timeout.read:.0f} s",
+                hint="wait longer with --timeout SECONDS, or see what else keeps the server busy",
             ) from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise UsageError(
                 f"cannot use the host {self.address}: {error}", hint="write it as http://127.0.0.1:11434"
             ) from error
         except httpx.HTTPError as error:
-            raise FailedReplyError(f"the connection to {self.address} broke off") from error
+            raise FailedReplyError(
+                f"the connection to {self.address} broke off",
+                hint="see in the server's log why; `ollama ps` shows whether the model still runs",
+            ) from error
         except (json.JSONDecodeError, UnicodeDecodeError, TypeError) as error:
-            raise FailedReplyError(f"what {self.address} answered is not Ollama's JSON") from error
+            raise FailedReplyError(
+                f"what {self.address} answered is not Ollama's JSON",
+                hint="check --host: a proxy or another program may answer there",
+            ) from error
 
 
 def elsewhere(host_name: str) -> str | None:

@@ -111,7 +111,7 @@ def main() -> None:
             with servers.OllamaServer("0.6.5") as server:
                 path = tiny_gguf.make_tiny_gguf(Path(folder) / "tiny.gguf")
                 server.create_model("tiny", path, tiny_gguf.TEMPLATE, tiny_gguf.PARAMETERS)
-                _bench(server, "tiny", min(40, arguments.requests), (400, 2400), until + 120, arguments.seed)
+                _bench(server, "tiny", min(40, arguments.requests), (1000, 2400), until + 120, arguments.seed)
 
 
 def _bench(
