@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from promptorder.forms._jinja_syntax import Block, Branch, Node, Output, Statement, Text
 
+_BEHIND = 4000
+"""How far behind a loop the beginning of the reply may stand."""
+
 
 class Rewrite(NamedTuple):
     """A place that renders past turns anew, and how."""
@@ -71,7 +74,7 @@ def rewrites(loop: Block, text: str) -> Iterator[Rewrite]:
     if not found and not _THINKING.search(" ".join(_outputs(head.body))):
         yield from _cuts(head.body)
     if not _THINKING.search(inside):
-        opened = _OPENED.search(text, end)
+        opened = _OPENED.search(text, end, end + _BEHIND)
         if opened:
             yield Rewrite(*opened.span(), OPENS)
 

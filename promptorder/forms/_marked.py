@@ -11,6 +11,7 @@ from promptorder.model.lint import STATIC, Segment
 
 Marks = tuple[tuple[int, int], ...]
 _FAR = 1 << 60
+_BLANK = re.compile(r"[ \t\r\n]*")
 
 
 def align(value: str, raw: str, base: int, seams: re.Pattern[str]) -> Marks:
@@ -25,7 +26,10 @@ def align(value: str, raw: str, base: int, seams: re.Pattern[str]) -> Marks:
         at = _found(marks, value, at, raw[last : match.start()], base + last)
         if at < len(value):
             marks.append((at, base + match.start()))
-        at += match[0][-1] not in "\r\n \t"  # an escape is one character; a break may be one or none
+        if match[0][-1] not in "\r\n \t":
+            at += 1  # an escape is one character
+        elif match[0][0] != "\\" and value[at : at + 1] in ("\n", " "):
+            at += 1  # a break is one, or none where lines are joined
         last = match.end()
     _found(marks, value, at, raw[last:], base + last)
     if not marks or marks[0][0]:
@@ -36,7 +40,9 @@ def align(value: str, raw: str, base: int, seams: re.Pattern[str]) -> Marks:
 def _found(marks: list[tuple[int, int]], value: str, at: int, piece: str, place: int) -> int:
     if not piece:
         return at
-    found = value.find(piece, at, at + len(piece) + 16)
+    # A line that is indented further than its block has spaces in the value that the seam has taken.
+    blank = _BLANK.match(value, at)
+    found = value.find(piece, at, (blank.end() if blank else at) + len(piece) + 16)
     if found < 0:
         return at
     marks.append((found, place))

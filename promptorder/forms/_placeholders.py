@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from promptorder.lint._context import literal_blocks
 from promptorder.lint._patterns import lazily
 from promptorder.model.lint import COMPUTED, STATIC, VARIABLE, Segment
 
@@ -21,7 +22,7 @@ _PATTERN = lazily(
   | \$\{{\s*(?P<dollar>[^{{}}\n]{{1,200}}?)\s*\}}
   | <%[=\-]\s*(?P<erb>[^%\n]{{1,200}}?)\s*-?%>
   | %\((?P<percent>\w+)\)[-\#0\ +]*\d*(?:\.\d+)?[sdrif]
-  | (?<![\\{{\w$])\{{\s*(?P<single>{_NAME})(?:![rsa])?(?::[^{{}}\n]{{0,40}})?\s*\}}(?!\}})
+  | (?<![\\{{\w$@])\{{\s*(?P<single>{_NAME})(?:![rsa])?(?::[^{{}}\n]{{0,40}})?\s*\}}(?!\}})
   | (?<![\w$\\])\$(?P<bare>[A-Za-z_]\w*)\b(?!\(|\.\w)
     """,
     re.VERBOSE,
@@ -45,6 +46,8 @@ _RANDOM_CALL = lazily(
 )
 _NEAR = 400
 _FORMULA = lazily(r"\\[A-Za-z]+\{[^{}\n]*\}?$")
+_ROUTE = lazily(r"\b(?:get|post|put|patch|delete|head)\s+/\S*$|https?://\S*$", re.IGNORECASE)
+_TYPE = lazily(r"[a-z]\w*(?:\.\w+)*\.[A-Z]\w+|[A-Z]\w+(?:Request|Response|Context|Error|Options)")
 _EXPLAINED = lazily(
     r"[ \t]*(?:[:=–—|-]|->|→)?[ \t]*(?:becomes|stands for|will be|is replaced|is filled|inserts|"
     r"(?:is |are )?the (?:user|name|current|date|day|time|text|question|full|list|value|number|id)\b)",
@@ -66,7 +69,7 @@ def split(
     With ``code_is_text``, what stands among other code in a fenced block is documentation and not a placeholder.
     """
     matches = list(_matches(text))
-    quiet = [match.span() for match in _FENCED.finditer(text)] if matches and code_is_text else []
+    quiet = _code_blocks(text) if matches and code_is_text else []
     last = 0
     for match in matches:
         syntax = match.lastgroup or "escaped"
@@ -83,6 +86,10 @@ def split(
         last = match.end()
     if last < len(text):
         yield static(text[last:], start + last, role)
+
+
+def _code_blocks(text: str) -> list[tuple[int, int]]:
+    return sorted([*(match.span() for match in _FENCED.finditer(text)), *literal_blocks(text)])
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
@@ -135,13 +142,22 @@ def _is_documentation(text: str, match: re.Match[str], quiet: list[tuple[int, in
     before, after = _on_line(text, start, end)
     if before.count("`") % 2 and "`" in after:
         return True
-    if _FORMULA.search(before):
+    if _FORMULA.search(before) or _is_code(match, before, after):
         return True
     fence = bisect_right(quiet, (start, len(text))) - 1
     if fence >= 0 and start < quiet[fence][1]:
         # A fence around nothing but the placeholder marks where the text begins that is filled in.
         return bool(before.strip() or after.strip())
     return not before.strip(" \t-*•|>") and _EXPLAINED.match(after) is not None
+
+
+def _is_code(match: re.Match[str], before: str, after: str) -> bool:
+    """A route of an interface, the name of a type, or a variable in a command that is quoted."""
+    if match.lastgroup == "single":
+        return _ROUTE.search(before) is not None or _TYPE.fullmatch(match["single"]) is not None
+    if match.lastgroup == "bare":
+        return any(before.count(quote) % 2 and quote in after for quote in "\"'")
+    return False
 
 
 def _on_line(text: str, start: int, end: int) -> tuple[str, str]:

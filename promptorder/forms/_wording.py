@@ -41,8 +41,13 @@ def reads_like_prompt(text: str) -> bool:
     head = text[:_LOOKED_AT]
     if is_code(head) or _LETTER.match(head):
         return False
-    said = {match[0].lower() for match in _SPEAKS_TO_A_MODEL.finditer(head)}
-    return len(said) >= 2 or any(not word.isascii() for word in said)
+    first = ""
+    for match in _SPEAKS_TO_A_MODEL.finditer(head):
+        word = match[0].lower()
+        if not word.isascii() or (first and word != first):
+            return True
+        first = word
+    return False
 
 
 def is_code(text: str) -> bool:

@@ -30,10 +30,12 @@ _DIFY = re.compile(r"#[\w.\-]+#")
 
 
 class _Tag(NamedTuple):
+    """A tag; one that is raw or escaped is text, from ``text_at`` on."""
+
     inside: str
     start: int
     end: int
-    triple: bool
+    text_at: int = -1
 
 
 class _Section(NamedTuple):
@@ -79,8 +81,8 @@ class _Walk:
         for tag in _tags(self.text, self.at):
             self._text(last, tag.start)
             last = tag.end
-            if tag.inside.startswith("\0"):
-                self._text(tag.start + int(tag.inside[1:]), tag.end)
+            if tag.text_at >= 0:
+                self._text(tag.text_at, tag.end)
             else:
                 self._tag(tag)
         self._text(last, len(self.text))
@@ -226,7 +228,7 @@ class _Walk:
 
 
 def _tags(text: str, at: int) -> Iterator[_Tag]:
-    """All tags; a raw or escaped one is given as ``\\0`` and where its text begins."""
+    """All tags, in their order."""
     left, right = "{{", "}}"
     while True:
         start = text.find(left, at)
@@ -236,7 +238,7 @@ def _tags(text: str, at: int) -> Iterator[_Tag]:
             end = text.find("}}", start)
             if end < 0:
                 return
-            yield _Tag("\0" + "1", start - 1, end + 2, False)
+            yield _Tag("", start - 1, end + 2, start)
             at = end + 2
             continue
         if (
@@ -250,9 +252,9 @@ def _tags(text: str, at: int) -> Iterator[_Tag]:
             if stop < 0:
                 raise FormError(f"a raw block {name[0] if name else ''} is not closed", _line(text, start))
             opened = text.find("}}}}", start) + 4
-            yield _Tag("\0" + str(opened - start), start, close, False)
+            yield _Tag("", start, close, opened)
             at = stop + 4
-            yield _Tag("!", close, at, False)
+            yield _Tag("!", close, at)
             continue
         triple = left == "{{" and text.startswith("{{{", start) and not text.startswith("{{{{", start)
         comment = left == "{{" and re.match(r"\{\{~?!--", text[start : start + 6]) is not None
@@ -266,7 +268,7 @@ def _tags(text: str, at: int) -> Iterator[_Tag]:
             raise FormError(f"a tag {left} is not closed", _line(text, start))
         inside = text[start + len(left) + triple : end]
         at = end + len(closing)
-        yield _Tag(inside, start, at, triple)
+        yield _Tag(inside, start, at)
         if inside.startswith("=") and inside.rstrip().endswith("="):
             parts = inside.strip("= \t").split()
             if len(parts) == 2:

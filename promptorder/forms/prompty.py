@@ -18,11 +18,11 @@ NAMES = ()
 PLAIN = True
 
 _MUSTACHE = re.compile(
-    r"^\s*(?:template|type|format|template_format)\s*:\s*['\"]?(?:mustache|handlebars)", re.MULTILINE
+    r"^[ \t]*(?:template|type|format|template_format)\s*:\s*['\"]?(?:mustache|handlebars)", re.MULTILINE
 )
 _MUSTACHE_TAG = re.compile(r"\{\{[#^/>!][\w\s]")
 _ROLE = re.compile(
-    r"^[ \t]*#?[ \t]*(system|developer|user|assistant|function|tool)(?:\[[^\]\n]*\])?[ \t]*:[ \t]*(?:\r?\n|\Z)",
+    r"^[ \t]*(?:#[ \t]*)?(system|developer|user|assistant|function|tool)(?:\[[^\]\n]*\])?[ \t]*:[ \t]*(?:\r?\n|\Z)",
     re.IGNORECASE | re.MULTILINE,
 )
 _ROLES = {"system": "system", "developer": "system", "user": "user"}

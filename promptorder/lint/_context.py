@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
@@ -24,7 +25,7 @@ _CUE = lazily(
     re.IGNORECASE,
 )
 _STRONG_CUE = lazily(
-    r"\b(?:now|today|current\w*|it is|as of|clock|timestamp|rendered|generated|heute|jetzt|uhrzeit|aktuell\w*|aujourd'hui|"
+    r"\b(?:now|today|current\w*|it is|clock|timestamp|rendered|generated|heute|jetzt|uhrzeit|aktuell\w*|aujourd'hui|"
     r"maintenant|hoy|ahora|hoje|agora|oggi|adesso|vandaag|idag|i dag|dzi[sś](?:iaj)?|dnes|tänään|σήμερα|hari ini|hôm nay|"
     r"сегодня|сейчас|сьогодні|зараз|bugün)\b|今日|本日|現在|今天|现在|오늘|현재|지금|اليوم|الآن|आज",
     re.IGNORECASE,
@@ -47,8 +48,9 @@ _SHAPE = lazily(r"\d")
 _YEAR = lazily(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 FIRST_YEAR = 2020
 """Nobody filled in a date before it: there was no prompt to fill it into."""
-_LINE_WITH_TEXT = lazily(r"\S[^\n]*\n")
-_NEAR = 2000
+_NEAR = 800
+_MOST_VALUES = 400
+_LITERAL = lazily(r"::[ \t]*\r?\n[ \t]*\r?\n[ \t]")
 MOST_LINES = 100
 """Lines are counted up to here."""
 HEAD_LINES = 5
@@ -62,11 +64,48 @@ _SHOWN = lazily(r"->|=>|→")
 _SHOWS = lazily(
     r"\b(?:e\.g\.|for (?:example|instance)|such as|z\. ?B\.|par exemple|por ejemplo)", re.IGNORECASE
 )
+_IN_CODE = lazily(
+    r"(?:^|\s)--?[a-z][\w-]*[ =][\"']?$|(?:https?://|\barn:)\S*$|[\"'][\w.-]+[\"']\s*:\s*$|\$(?:Date|Id|Revision): ?$",
+    re.IGNORECASE,
+)
+"""In front of a value: an option of a command, an address, the key of a number in JSON, a keyword of version control."""
 _TURN = lazily(r"[\s*#>-]*(?:user|human|customer|q|question|input|guest|client)[\s*]*[:>]", re.IGNORECASE)
 _ANSWER = lazily(
     r"^[ \t*#>-]*(?:assistant|ai|bot|agent|model|a|answer|output|response|label)[ \t*]*[:>]",
     re.IGNORECASE | re.MULTILINE,
 )
+
+
+def first_values(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The values of a kind in a text, for as long as they may be clocks and not the entries of a table."""
+    return islice(pattern.finditer(text), _MOST_VALUES)
+
+
+def _ends_of_lines_with_text(text: str) -> Iterator[int]:
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        if text[start:end].strip():
+            yield end + 1
+        start = end + 1
+
+
+def literal_blocks(text: str) -> list[tuple[int, int]]:
+    """Where code stands indented below a line that ends with ``::``, as in reStructuredText."""
+    found: list[tuple[int, int]] = []
+    if _LITERAL.search(text) is None:
+        return found
+    begin, outer, at = -1, 0, 0
+    for line in text.splitlines(keepends=True):
+        at += len(line)
+        if not line.strip():
+            continue
+        indent = len(line) - len(line.lstrip())
+        if begin >= 0 and indent <= outer:
+            found.append((begin, at - len(line)))
+            begin = -1
+        if begin < 0 and line.rstrip().endswith("::"):
+            begin, outer = at, indent
+    return [*found, (begin, at)] if begin >= 0 else found
 
 
 class Around:
@@ -75,6 +114,7 @@ class Around:
     def __init__(self, text: str) -> None:
         self.text = text
         self._fences: list[int] | None = None
+        self._literal: list[tuple[int, int]] | None = None
         self._head: list[int] | None = None
 
     def line(self, offset: int) -> str:
@@ -86,7 +126,7 @@ class Around:
         """Lines with text before the one of ``offset``, so 0 is the first."""
         # Whether the line is among the first ones is all that anybody asks for.
         if self._head is None:
-            self._head = [match.end() for match in islice(_LINE_WITH_TEXT.finditer(self.text), MOST_LINES)]
+            self._head = list(islice(_ends_of_lines_with_text(self.text), MOST_LINES))
         return bisect_right(self._head, offset)
 
     def is_example(self, start: int, end: int) -> bool:
@@ -104,6 +144,8 @@ class Around:
             return True
         if _SHOWN.search(after) or _SHOWS.search(before) or self._is_answered(line, line_start, line_end):
             return True
+        if (_IN_CODE.search(before) and not _CLOCK_KEY.search(before + '"')) or self._is_literal(start):
+            return True
         outside = before + " " + after
         if _EXAMPLE.search(outside) and not _STRONG_CUE.search(before):
             return True
@@ -118,6 +160,12 @@ class Around:
         return _ANSWER.match(line) is not None and any(
             _TURN.match(above) for above in self.text[max(0, line_start - 400) : line_start].split("\n")
         )
+
+    def _is_literal(self, offset: int) -> bool:
+        if self._literal is None:
+            self._literal = literal_blocks(self.text)
+        at = bisect_right(self._literal, (offset, len(self.text) + 1)) - 1
+        return at >= 0 and offset < self._literal[at][1]
 
     def is_long_ago(self, value: str) -> bool:
         """Whether a date is older than the models that read prompts."""

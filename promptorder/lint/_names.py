@@ -104,7 +104,7 @@ _STATIC_PAIRS = frozenset(
 _NOT_HISTORY = frozenset("example examples few shot shots fewshot demo demos system max num".split())
 _ABOUT = frozenset(
     "length window size max min num number count limit top dir path folder type key url prefix suffix "
-    "header label title heading budget base cutoff".split()
+    "header label title heading budget base cutoff root".split()
 )
 """Words that make a name one of a setting: ``max_facts``, ``memory_dir``, ``summary_prefix``."""
 _FIXED = frozenset(
@@ -192,7 +192,7 @@ def _is_static_part(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) 
 
 
 def _is_question(w: _Words, every: frozenset[str], last: str, pairs: _Pairs) -> bool:
-    if "generation" in every:
+    if every & {"generation", "to"}:
         return False
     return bool(pairs & _CONTENT_PAIRS) or (last in _CONTENT and not every & _FIXED)
 

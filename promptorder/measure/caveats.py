@@ -41,8 +41,8 @@ def _durations(engine: EngineInfo, layouts: Sequence[LayoutResult]) -> Iterator[
         yield Caveat(
             "inferred",
             f"{engine.name} {engine.version or '(version unknown)'} does not say how much it reused: the "
-            "share is inferred from the prefill time, between a cold call and a warm repeat, and bounded by what "
-            "the prompts share. Read the band, not the figure.",
+            "share is inferred from the prefill time, calibrated on this model, and bounded by what the prompts "
+            "share. Read the band, not the figure.",
         )
     if "inferred" in methods and engine.duration_caveat:
         yield Caveat("duration-meaning", engine.duration_caveat)

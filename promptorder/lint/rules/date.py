@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from promptorder.lint._context import Around
+from promptorder.lint._context import Around, first_values
 from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
@@ -57,11 +57,11 @@ _ON = lazily(r"\bon $|\bam $|\ble $", re.IGNORECASE)
 
 def literals(text: str, around: Around) -> Iterator[Found]:
     """Dates in static text that look like the day of the request."""
-    for match in _ANY.finditer(text):
+    for match in first_values(_ANY, text):
         start, end = match.span()
         if _TIME_FOLLOWS.match(text[end : end + 12]) or around.is_example(start, end):
             continue
-        if around.is_long_ago(match[0]):
+        if around.is_long_ago(text[start : end + 6]):
             continue
         points = around.score(start, end, precise=False)
         if _ON.search(text[max(0, start - 6) : start]) and around.line_number(start) == 0:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from promptorder.lint._context import Around
+from promptorder.lint._context import Around, first_values
 from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
@@ -66,10 +66,11 @@ def literals(text: str, around: Around) -> Iterator[Found]:
         if around.line_number(start) <= _HEAD and not around.is_example(start, start + 1):
             yield Found(start, end, confidence="medium")
     seen: set[int] = set()
-    for match in _STATE.finditer(text):
+    for match in first_values(_STATE, text):
         line = text.rfind("\n", 0, match.start()) + 1
         if (
             line in seen
+            or text[match.start() - 1 : match.start()] in ("?", "&", "/")
             or around.line_number(match.start()) > _HEAD
             or around.is_example(match.start(), match.end())
         ):

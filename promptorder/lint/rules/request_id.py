@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from promptorder.lint._context import Around
+from promptorder.lint._context import Around, first_values
 from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
@@ -45,7 +45,7 @@ _NAMED = (
     r"|^[ \t]*(?:x-[a-z-]*(?:header|nonce|trace|request|session|tag)|[a-z]+(?:-[a-z]+)*-(?:header|nonce|tag))[a-z-]*:"
     r"[^\n]{0,120}?\b[a-z]{1,12}=[0-9a-f]{5,64}\b"
 )
-_OPAQUE = r"\b(?:request|session|trace|run|conversation|chat|nonce)(?:[ _-]?id)?\s{0,2}[:=#]?\s{0,2}[\"'`(\[]?[A-Za-z0-9_-]{16,40}\b"
+_OPAQUE = r"\b(?:request|session|trace|run|conversation|chat|nonce)(?:[ _-]?id)?[ \t]{0,2}[:=#]?[ \t]{0,2}[\"'`(\[]?[A-Za-z0-9_-]{16,40}\b"
 _SCRATCH = (
     r"(?:/tmp|/var/tmp|/var/folders|/run|\\Temp)[/\\](?:[\w.+-]{1,40}[/\\]){0,4}"
     r"(?:tmp[a-z0-9_]{8}\b|[\w.+-]{0,40}?\b[0-9a-f]{12,64}\b)"
@@ -64,13 +64,15 @@ _CUE = lazily(
     r"(?:request|req|session|trace|span|run|nonce|conversation|thread|correlation|invocation|\bid|x-[a-z-]+|tag|ref)\b[^\n]{0,24}$",
     re.IGNORECASE,
 )
+_OF_A_VERSION = lazily(r"checksum|hash|digest|etag|commit|sha", re.IGNORECASE)
+"""Cues of what is as fixed as a file; only at the top of a prompt is it more likely that of a build."""
 _HEX = lazily(r"[0-9a-f]{5,64}$", re.IGNORECASE)
 _SESSION = lazily(r"session|sess|conversation|thread|chat|folder|dir|path|/", re.IGNORECASE)
 
 
 def literals(text: str, around: Around) -> Iterator[Found]:
     """Ids in static text."""
-    for match in _ANY.finditer(text):
+    for match in first_values(_ANY, text):
         start, end = match.span()
         if match.lastgroup == "named":
             value = _HEX.search(match[0])
@@ -90,7 +92,7 @@ def literals(text: str, around: Around) -> Iterator[Found]:
         points = around.score(start, end, precise=True)
         if match.lastgroup not in ("uuid", "ulid") or _CUE.search(before):
             points += 2
-        if points >= 2:
+        if points >= (4 if _OF_A_VERSION.match(match[0]) else 2):
             yield Found(start, end, "session" if _SESSION.search(before) else "")
 
 

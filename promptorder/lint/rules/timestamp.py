@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from promptorder.lint._context import Around
+from promptorder.lint._context import Around, first_values
 from promptorder.lint._patterns import lazily
 from promptorder.lint.engine import Found
 
@@ -82,7 +82,7 @@ _NOW = lazily(r"\b(?:now|current|clock|today)", re.IGNORECASE)
 
 def literals(text: str, around: Around) -> Iterator[Found]:
     """Times in static text that look filled in."""
-    for match in _ANY.finditer(text):
+    for match in first_values(_ANY, text):
         start, end = match.span()
         group = match.lastgroup or ""
         before = text[max(0, start - 40) : start]
@@ -95,7 +95,7 @@ def literals(text: str, around: Around) -> Iterator[Found]:
             _RANGE.match(text[end : end + 16])
             or _END_OF_RANGE.search(before)
             or around.is_example(start, end)
-            or (group.startswith("d") and around.is_long_ago(match[0]))
+            or around.is_long_ago(text[start : end + 6])
         ):
             continue  # opening hours, a slot
         precise = group.startswith("d") or match[0].count(":") == 2
