@@ -11,7 +11,8 @@ from promptorder.model.lint import STATIC, Segment
 
 Marks = tuple[tuple[int, int], ...]
 _FAR = 1 << 60
-_BLANK = re.compile(r"[ \t\r\n]*")
+_BREAKS = "\r\n \t\x85\u2028\u2029"
+_BLANK = re.compile(r"[ \t\r\n\u2028\u2029]*")
 
 
 def align(value: str, raw: str, base: int, seams: re.Pattern[str]) -> Marks:
@@ -26,9 +27,9 @@ def align(value: str, raw: str, base: int, seams: re.Pattern[str]) -> Marks:
         at = _found(marks, value, at, raw[last : match.start()], base + last)
         if at < len(value):
             marks.append((at, base + match.start()))
-        if match[0][-1] not in "\r\n \t":
+        if match[0][-1] not in _BREAKS:
             at += 1  # an escape is one character
-        elif match[0][0] != "\\" and value[at : at + 1] in ("\n", " "):
+        elif match[0][0] != "\\" and value[at : at + 1] in ("\n", " ", "\u2028", "\u2029"):
             at += 1  # a break is one, or none where lines are joined
         last = match.end()
     _found(marks, value, at, raw[last:], base + last)

@@ -27,6 +27,9 @@ _PATTERN = lazily(
     """,
     re.VERBOSE,
 )
+_TAG = lazily(r"\{%-?\s*(?:for|if|set|endfor|endif)\b[^%]*%\}")
+_BESIDE_TAGS = frozenset(("double", "erb"))
+"""What a text with Jinja's tags can fill in; other braces in it belong to the code that it shows."""
 _BEGINNING = lazily(r"[{$<%\\]")
 _CLOCK_CALL = lazily(
     r"(?<![\w.])(?:\$?now|today|utcnow|strftime_now|(?:get_?)?current_?date(?:_?time)?|(?:get_?)?current_?time(?:stamp)?|timestamp|"
@@ -68,6 +71,8 @@ def split(
 
     With ``code_is_text``, what stands among other code in a fenced block is documentation and not a placeholder.
     """
+    if "{%" in text and _TAG.search(text):
+        syntaxes &= _BESIDE_TAGS
     matches = list(_matches(text))
     quiet = _code_blocks(text) if matches and code_is_text else []
     last = 0
@@ -152,11 +157,12 @@ def _is_documentation(text: str, match: re.Match[str], quiet: list[tuple[int, in
 
 
 def _is_code(match: re.Match[str], before: str, after: str) -> bool:
-    """A route of an interface, the name of a type, or a variable in a command that is quoted."""
+    """A route of an interface, the name of a type, a variable in a quoted command, or a keyword such as ``$Date: ... $``."""
     if match.lastgroup == "single":
         return _ROUTE.search(before) is not None or _TYPE.fullmatch(match["single"]) is not None
     if match.lastgroup == "bare":
-        return any(before.count(quote) % 2 and quote in after for quote in "\"'")
+        keyword = match["bare"] in ("Date", "Id", "Revision", "Author") and after[:1] == ":" and "$" in after
+        return keyword or any(before.count(quote) % 2 and quote in after for quote in "\"'")
     return False
 
 

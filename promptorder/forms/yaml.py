@@ -27,12 +27,16 @@ _MAY_HOLD_ONE = re.compile(
 _NAMED_FOR_PROMPTS = re.compile(r"prompt", re.IGNORECASE)
 _LIMIT = 100
 _MOST_NODES = 1_000_000
-_LINE_BREAK = re.compile(r"[ \t]*(?:\r\n|\r|\n)[ \t]*")
-_BLOCK_BREAK = re.compile(r"(?:\r\n|\r|\n)[ ]*")
+_PROPERTIES = re.compile(r"(?:[!&]\S*\s+)+")
+"""A tag or an anchor in front of a value."""
+_END = re.compile(r"\r\n|\r|\n")
+_BREAK = r"(?:\r\n|[\r\n\x85\u2028\u2029])"
+_LINE_BREAK = re.compile(rf"[ \t]*{_BREAK}[ \t]*")
+_BLOCK_BREAK = re.compile(rf"{_BREAK}[ ]*")
 _ESCAPE = re.compile(
-    r"\\(?:\r\n|\r|\n)[ \t]*|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\.|[ \t]*(?:\r\n|\r|\n)[ \t]*"
+    rf"\\{_BREAK}[ \t]*|\\x[0-9A-Fa-f]{{2}}|\\u[0-9A-Fa-f]{{4}}|\\U[0-9A-Fa-f]{{8}}|\\.|[ \t]*{_BREAK}[ \t]*"
 )
-_SINGLE = re.compile(r"''|[ \t]*(?:\r\n|\r|\n)[ \t]*")
+_SINGLE = re.compile(rf"''|[ \t]*{_BREAK}[ \t]*")
 
 
 def prompts(source: Source) -> Iterator[Prompt]:
@@ -51,15 +55,15 @@ def documents(text: str) -> Iterator[Node]:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    builder = _Builder()
+    builder = _Builder(text)
     try:
         for event in yaml.parse(text, Loader=loader):
             if builder.take(event) and builder.root is not None:
                 yield builder.root
-                builder = _Builder()
+                builder = _Builder(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise FormError(error.problem or "not YAML", mark.line + 1 if mark else None) from None
+        raise FormError(error.problem or "not YAML", _line(text, mark.index) if mark else None) from None
     except yaml.YAMLError as error:  # a character that YAML does not allow
         position = getattr(error, "position", None)
         line = None if position is None else text.count("\n", 0, position) + 1
@@ -69,10 +73,16 @@ def documents(text: str) -> Iterator[Node]:
         raise FormError("a character that no encoding has", line) from None
 
 
+def _line(text: str, index: int) -> int:
+    """The line of a place: YAML has ends of lines that are none in a file."""
+    return len(_END.findall(text, 0, index)) + 1
+
+
 class _Builder:
     """From events to a tree; ``sizes`` is how many nodes each would have with all references spelled out."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.root: Node | None = None
         self.open: list[tuple[Node, str, list[str]]] = []
         self.sizes: dict[int, int] = {}
@@ -89,7 +99,9 @@ class _Builder:
         elif kind in ("MappingStartEvent", "SequenceStartEvent"):
             node: Node = Mapping([]) if kind == "MappingStartEvent" else Sequence([])
             if len(self.open) >= _LIMIT:
-                raise FormError(f"nested deeper than {_LIMIT} levels", event.start_mark.line + 1)
+                raise FormError(
+                    f"nested deeper than {_LIMIT} levels", _line(self.text, event.start_mark.index)
+                )
             self.open.append((node, event.anchor or "", []))
             self.sizes[id(node)] = 1
             if event.anchor:
@@ -101,12 +113,14 @@ class _Builder:
             node_or_none = self.anchors.get(event.anchor)
             if node_or_none is None:
                 raise FormError(
-                    f"the alias *{event.anchor} has no anchor that ends before it", event.start_mark.line + 1
+                    f"the alias *{event.anchor} has no anchor that ends before it",
+                    _line(self.text, event.start_mark.index),
                 )
             size = self.sizes.get(id(node_or_none), 1)
             if sum(self.sizes[id(node)] for node, _, _ in self.open) + size > _MOST_NODES:
                 raise FormError(
-                    "its aliases spell out to more than a million values", event.start_mark.line + 1
+                    "its aliases spell out to more than a million values",
+                    _line(self.text, event.start_mark.index),
                 )
             self._add(node_or_none, "", size)
         return kind == "DocumentEndEvent"
@@ -146,6 +160,8 @@ class _Cutter:
 
     def _whole(self, leaf: Leaf, role: str) -> Segment:
         start, end = leaf.start, leaf.end
+        tagged = _PROPERTIES.match(self.text, start, end)
+        start = tagged.end() if tagged else start
         raw = self.text[start:end]
         if leaf.style in ("|", ">"):
             first = re.search(r"\r\n|\r|\n", raw)

@@ -223,3 +223,21 @@ def test_a_file_without_prompts_is_not_parsed() -> None:
 def test_no_text_breaks_the_reader(words: list[str]) -> None:
     with contextlib.suppress(FormError):
         prompts("".join(words), "yaml", "prompts.yaml")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        '&rules "You sort mail.\n\n\n\n  Now {now}. {rest}"',
+        "!text 'You sort mail.\n  Now {now}. {rest}'",
+        "!text &a You sort mail.\n\n  Now {now}. {rest}",
+        "|\n  You sort mail.\n" + " " * 60 + "Now {now}. {rest}",
+        ">\n  You sort mail.\n\n\n\n\n  Now {now}. {rest}",
+    ],
+)
+def test_a_place_behind_joined_lines_tags_and_deep_indentation(value: str) -> None:
+    text = f"system: {value}\n"
+    segments = [
+        s for prompt in prompts(text, "yaml", "boats.yaml") for s in prompt.segments if s.name == "now"
+    ]
+    assert [text[s.start : s.end] for s in segments] == ["{now}"]

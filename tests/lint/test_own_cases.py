@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import own_code_cases
+import own_harmless_cases
 import own_request_cases
 import own_template_cases
 import own_text_cases
@@ -14,7 +15,13 @@ from shared_cases import Score, score
 
 import promptorder
 
-CASES = [*own_text_cases.CASES, *own_template_cases.CASES, *own_code_cases.CASES, *own_request_cases.CASES]
+CASES = [
+    *own_harmless_cases.CASES,
+    *own_text_cases.CASES,
+    *own_template_cases.CASES,
+    *own_code_cases.CASES,
+    *own_request_cases.CASES,
+]
 
 
 def test_names_are_given_once() -> None:
