@@ -11,7 +11,7 @@ import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
@@ -157,7 +157,7 @@ class Comparing:
             cold=settings.cold,
         )
         self._engine, self.why_engine = open_engine(settings.engine, options)
-        self.plan = _with_cold(self.plan, self._engine.cold)
+        self.plan = replace(self.plan, cold=self._engine.cold)
 
     def prepare(self) -> None:
         """Count every prompt without reading it in full, choose the context, and work out what can be reused.
@@ -364,12 +364,6 @@ def _check_names(layouts: Sequence[Layout]) -> None:
         raise UsageError(
             f"two layouts are named {', '.join(sorted(twice))}", hint="rename the file of one of them"
         )
-
-
-def _with_cold(plan: Plan, cold: Cold) -> Plan:
-    from dataclasses import replace
-
-    return replace(plan, cold=cold)
 
 
 def _text_or_file(value: str) -> str:

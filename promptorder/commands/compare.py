@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from promptorder.commands._engine import engine_options, parse_headers, plugin_names, stopping_politely
 from promptorder.commands._settings import show_settings_if_asked
 from promptorder.errors import PromptorderError, UsageError
 
@@ -21,36 +20,19 @@ if TYPE_CHECKING:
     from promptorder.model.run import Run
 
 
-def _names(package: str, noun: str) -> list[str]:
-    from promptorder.plugins import Registry
-
-    return Registry(f"promptorder.{package}", noun).names()
-
-
 @click.command(name="compare", short_help="Measure prompt layouts of a document on a real model.")
 @click.argument("document")
 @click.option(
     "--questions", "-q", metavar="FILE", help="One question a line, or JSON lines; - is standard input."
 )
-@click.option(
-    "--engine",
-    metavar="NAME",
-    default="auto",
-    show_default=True,
-    help=f"auto, {', '.join(_names('engines', 'engine'))}. auto takes the first that answers.",
-)
-@click.option("--model", metavar="NAME", help="The model; for the embedded engine a GGUF file.")
-@click.option("--host", metavar="URL", help="Where Ollama answers, as in OLLAMA_HOST.")
-@click.option(
-    "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Sent with each request; repeatable."
-)
+@engine_options
 @click.option("--allow-remote", is_flag=True, help="Let the document go to a cloud model.")
 @click.option(
     "--layout",
     "layouts",
     multiple=True,
     metavar="NAME|FILE",
-    help=f"Repeatable. {', '.join(_names('layouts', 'layout'))}, or a file with [system] and [user] sections. "
+    help=f"Repeatable. {', '.join(plugin_names('layouts', 'layout'))}, or a file with [system] and [user] sections. "
     "Default: static-first, question-first, clock-first.",
 )
 @click.option("--rules", metavar="TEXT|FILE", help="The instructions that stand in every prompt.")
@@ -123,7 +105,7 @@ def _names(package: str, noun: str) -> list[str]:
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(_names("reports", "format")),
+    type=click.Choice(plugin_names("reports", "format")),
     default="table",
     show_default=True,
     help="What standard output carries.",
@@ -157,7 +139,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         if not quiet:
             print_note("note", text, color=color)
 
-    with _stopping_politely(), Comparing(settings, stdin=sys.stdin.buffer) as comparing:
+    with stopping_politely(), Comparing(settings, stdin=sys.stdin.buffer) as comparing:
         unknown = sorted(set(gates) - {layout.name for layout in comparing.plan.layouts})
         if unknown:
             raise UsageError(
@@ -198,17 +180,8 @@ def _settings(options: dict[str, Any]) -> CompareSettings:
     known = {field.name for field in fields(CompareSettings)}
     values = {key: value for key, value in options.items() if key in known}
     values["layouts"] = tuple(options["layouts"])
-    values["headers"] = dict(_header(text) for text in options["headers"])
+    values["headers"] = parse_headers(options["headers"])
     return CompareSettings(**values)
-
-
-def _header(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip() or any(c in text for c in "\r\n"):
-        raise UsageError(
-            "a --header is not of the form 'NAME: VALUE'", hint="--header 'Authorization: Bearer ...'"
-        )
-    return name.strip(), value.strip()
 
 
 def _gates(texts: tuple[str, ...]) -> dict[str, float]:
@@ -361,19 +334,3 @@ def _all_failed(result: Comparison) -> int:
     print_note("error", "not one reply came whole, so nothing was measured")
     print_note("help", "try the model by hand (`ollama run`); the server's log says more")
     return 4
-
-
-@contextmanager
-def _stopping_politely() -> Iterator[None]:
-    """A termination ends a run as Ctrl-C does: samples saved, the model put back."""
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), stop) for name in names}
-    try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from promptorder.commands._engine import engine_options, parse_headers, stopping_politely
 from promptorder.commands._settings import show_settings_if_asked
-from promptorder.commands.compare import _header, _names, _stopping_politely
 
 if TYPE_CHECKING:
     from promptorder.console import Color
@@ -26,18 +26,7 @@ _KINDS = {
 
 
 @click.command(name="doctor", short_help="Find what stands in the way of reuse on your server.")
-@click.option(
-    "--engine",
-    metavar="NAME",
-    default="auto",
-    show_default=True,
-    help=f"auto, {', '.join(_names('engines', 'engine'))}. auto takes the first that answers.",
-)
-@click.option("--model", metavar="NAME", help="The model; for the embedded engine a GGUF file.")
-@click.option("--host", metavar="URL", help="Where Ollama answers, as in OLLAMA_HOST.")
-@click.option(
-    "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Sent with each request; repeatable."
-)
+@engine_options
 @click.option("--allow-remote", is_flag=True, help="Let the generated texts go to a cloud model.")
 @click.option("--no-calls", is_flag=True, help="Ask nothing of the model: whether reuse works is not tried.")
 @click.option(
@@ -74,11 +63,11 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         engine=options["engine"],
         model=options["model"],
         host=options["host"],
-        headers=dict(_header(text) for text in options["headers"]),
+        headers=parse_headers(options["headers"]),
         allow_remote=options["allow_remote"],
         calls=not options["no_calls"],
     )
-    with _stopping_politely(), progress(quiet=options["quiet"], color=color) as display:
+    with stopping_politely(), progress(quiet=options["quiet"], color=color) as display:
 
         def on_call(number: int, kind: str) -> None:
             what = f"control call {number}: {_KINDS[kind]}" if number else _KINDS[kind]

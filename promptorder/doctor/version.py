@@ -9,7 +9,7 @@ from promptorder.model.doctor import Facts, Line, Status
 TITLE = "version"
 ORDER = 15
 
-_UPDATE = "update Ollama (https://ollama.com/download), 0.33.3 or later"
+_UPDATE = "update Ollama to 0.33.3 or later"
 
 
 def judge(facts: Facts) -> Iterator[Line]:

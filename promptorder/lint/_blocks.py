@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from promptorder.forms._requests import Breakpoint, Request
+from promptorder.forms._requests import ANTHROPIC, Breakpoint, Request
 from promptorder.lint._context import Around
 from promptorder.lint._stranded import estimate_tokens
 from promptorder.lint.engine import stranded
@@ -24,6 +24,12 @@ class BlockEnd(NamedTuple):
     tokens: int
     ttl: str
     in_chat: bool
+
+
+def marked_request(prompt: Prompt) -> Request | None:
+    """The request of a prompt where its provider caches up to breakpoints."""
+    request = prompt.request
+    return request if isinstance(request, Request) and request.provider == ANTHROPIC else None
 
 
 def block_ends(prompt: Prompt, request: Request, marks: Sequence[Breakpoint]) -> list[BlockEnd]:

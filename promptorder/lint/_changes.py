@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from promptorder.forms._requests import Part
 from promptorder.lint import _drift
-from promptorder.lint._drift import QUESTION, VOLATILE, Drift, common_start, drift
+from promptorder.lint._drift import QUESTION, VOLATILE, Drift, drift
+from promptorder.prefix import common_start
 
 HEAD, TOOL_ORDER, TOOL_CHANGED = "prompt-head-changed", "tool-order", "tool-changed"
 IN_FORM = frozenset((_drift.WHITESPACE, _drift.ENCODING, _drift.JSON_ORDER, _drift.FEWSHOT, _drift.LINES))

@@ -6,6 +6,8 @@ import re
 from contextlib import suppress
 from typing import NamedTuple
 
+from promptorder.prefix import common_start
+
 _MONTH_OR_DAY = re.compile(
     r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?)\b|[年月日년월일]",
@@ -126,25 +128,6 @@ def only_thoughts(was: str, now: str) -> bool:
     if not (_THOUGHT.search(was) or _THOUGHT.search(now)):
         return False
     return _THOUGHT.sub("", was).strip() == _THOUGHT.sub("", now).strip()
-
-
-def common_start(a: str, b: str) -> int:
-    """How many characters two texts share from their start."""
-    low, high = 0, min(len(a), len(b))
-    if a[:high] == b[:high]:
-        return high
-    step = 64
-    while low + step < high and a[low : low + step] == b[low : low + step]:
-        low += step
-        step *= 2
-    high = min(high, low + step)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def common_end(a: str, b: str, n: int) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 
 from promptorder.forms._requests import Part, parts, provider
 from promptorder.lint._changes import WORTH, size
-from promptorder.lint._drift import common_start
 from promptorder.lint._lifetimes import cache_key, lifetime
+from promptorder.prefix import common_start
 
 _STEP = 64
 """Characters in which shared starts are counted: a few letters alike are chance."""

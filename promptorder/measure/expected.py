@@ -12,6 +12,7 @@ from typing import NamedTuple
 from promptorder.model.comparison import Expectation
 from promptorder.model.engine import TokenCount
 from promptorder.model.prompt import Prompt
+from promptorder.prefix import common_start
 
 Count = Callable[[str], TokenCount]
 
@@ -49,11 +50,9 @@ def expectations(
     """
     results = []
     for number, (prompt, whole) in enumerate(zip(block, prompt_tokens, strict=True)):
-        shared = max(
-            (_shared_start(prompt.text, earlier.text) for earlier in block[:number]), key=len, default=""
-        )
+        shared = max((common_start(prompt.text, earlier.text) for earlier in block[:number]), default=0)
         before, through = prompt.text[: prompt.document_start], prompt.text[: prompt.document_end]
-        counts = [_count(text, prompt, whole, count) for text in (shared, before, through)]
+        counts = [_count(text, prompt, whole, count) for text in (prompt.text[:shared], before, through)]
         shared_tokens, before_tokens, through_tokens = (each.tokens for each in counts)
         results.append(
             Expectation(
@@ -65,18 +64,6 @@ def expectations(
             )
         )
     return results
-
-
-def _shared_start(a: str, b: str) -> str:
-    """The longest common start, by halving: comparing slices is far faster than characters in a loop."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return a[:low]
 
 
 def _count(text: str, prompt: Rendered, whole: TokenCount, count: Count) -> TokenCount:

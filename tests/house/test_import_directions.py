@@ -23,7 +23,7 @@ GROUND: dict[str, set[str]] = {
 }
 # The floors above, from the lowest: each may import its own floor, those below, and the ground.
 FLOORS: list[tuple[str, set[str]]] = [
-    ("pure parts", {"layouts", "measure", "forms", "lint", "policies", "doctor"}),
+    ("pure parts", {"prefix", "layouts", "measure", "forms", "lint", "policies", "doctor"}),
     (
         "adapters",
         {"inputs", "engines", "contracts", "store", "settings", "console", "reports"},

@@ -42,11 +42,11 @@ def check(prompt: Prompt, source: Source) -> Iterator[Hit]:
     """Breakpoints of a request with too little in front of them."""
     if prompt.request is None:
         return
-    from promptorder.forms._requests import ANTHROPIC, Request, breakpoints
-    from promptorder.lint._blocks import block_ends
+    from promptorder.forms._requests import breakpoints
+    from promptorder.lint._blocks import block_ends, marked_request
 
-    request = prompt.request
-    if not isinstance(request, Request) or request.provider != ANTHROPIC:
+    request = marked_request(prompt)
+    if request is None:
         return
     least = minimum(str(request.body.get("model", "")))
     ends = block_ends(prompt, request, list(breakpoints(request.body)))

@@ -35,11 +35,11 @@ def check(prompt: Prompt, source: Source) -> Iterator[Hit]:
     """Marks of a request that cannot help."""
     if prompt.request is None:
         return
-    from promptorder.forms._requests import ANTHROPIC, Request, breakpoints
-    from promptorder.lint._blocks import BlockEnd, block_ends, spoilers
+    from promptorder.forms._requests import breakpoints
+    from promptorder.lint._blocks import BlockEnd, block_ends, marked_request, spoilers
 
-    request = prompt.request
-    if not isinstance(request, Request) or request.provider != ANTHROPIC:
+    request = marked_request(prompt)
+    if request is None:
         return
     marks = list(breakpoints(request.body))
     ends = block_ends(prompt, request, marks)
