@@ -23,12 +23,12 @@ GROUND: dict[str, set[str]] = {
 }
 # The floors above, from the lowest: each may import its own floor, those below, and the ground.
 FLOORS: list[tuple[str, set[str]]] = [
-    ("pure parts", {"prefix", "layouts", "measure", "forms", "lint", "policies", "doctor"}),
+    ("pure parts", {"prefix", "layouts", "measure", "forms", "lint", "policies", "replay", "traces", "doctor"}),
     (
         "adapters",
         {"inputs", "engines", "contracts", "store", "settings", "console", "reports"},
     ),
-    ("library", {"api", "lint_api", "doctor_api"}),
+    ("library", {"api", "lint_api", "doctor_api", "trace_api"}),
     ("commands", {"commands"}),
     ("command line", {"cli"}),
     ("entrance", {"__init__", "__main__"}),

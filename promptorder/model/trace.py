@@ -1,0 +1,105 @@
+"""A trace of requests, and what a cache did with each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+PUBLISHED_HASH_BLOCK_TOKENS = 512
+"""How many tokens a hash id stands for where a trace does not say: as the Mooncake traces were published."""
+
+
+class Breakpoint(NamedTuple):
+    """A mark up to which a hosted service is asked to keep the prompt: after content block ``block`` (from 0)."""
+
+    block: int
+    lifetime_s: float | None = None
+
+
+@dataclass(slots=True)
+class TraceRequest:
+    """One request of a trace, in the order in which it was sent.
+
+    ``ids`` are token ids, or, where ``hash_block_tokens`` is not None, ids of blocks of that many tokens each,
+    the last of which may be partly filled: an id stands for the block and for all that stands before it. Ids
+    are not negative. ``prompt_tokens`` is the prompt's length as the trace says it, None where only the ids tell.
+    ``generated`` are the ids of the answer, ``output_tokens`` their number as far as known.
+    Requests of different ``namespace`` (another model, another tenant) share nothing.
+    ``block_ends`` are the offsets in tokens behind each content block (tools, system texts, messages), and
+    ``breakpoints`` the caller's marks in them. ``observed_cached_tokens`` is what the real server said it reused.
+    """
+
+    index: int
+    line: int
+    ids: Sequence[int]
+    generated: Sequence[int] = ()
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+    hash_block_tokens: int | None = None
+    at_s: float | None = None
+    namespace: str = ""
+    session: str | None = None
+    block_ends: tuple[int, ...] = ()
+    breakpoints: tuple[Breakpoint, ...] = ()
+    cache_key: str | None = None
+    observed_cached_tokens: int | None = None
+
+    def sizes(self, hash_block_tokens: int | None) -> tuple[int, int]:
+        """How many tokens one id stands for, and how many the prompt has.
+
+        ``hash_block_tokens`` overrides what the trace says of its hash ids. The trace's own length is kept
+        where it fits the number of ids; where it does not, each id is a full block.
+        """
+        own = self.hash_block_tokens
+        if own is None:
+            return 1, len(self.ids)
+        unit = hash_block_tokens or own
+        said = self.prompt_tokens
+        if said is not None and -(-said // unit) == len(self.ids):
+            return unit, said
+        return unit, unit * len(self.ids)
+
+
+class Cause(StrEnum):
+    """Why a request was not reused further than it was."""
+
+    FIRST_REQUEST = "first-request"
+    """Nothing that it starts with was ever read before."""
+    FIRST_DIFFERENCE = "first-difference"
+    """Up to where it parts from all earlier requests everything was reused (but for the remainder of a block)."""
+    REPEATED = "repeated"
+    """All of it was read before; only what must be evaluated each time was not reused."""
+    EVICTION = "eviction"
+    LIFETIME = "lifetime"
+    BELOW_MINIMUM = "below-minimum"
+    OTHER_SLOT = "other-slot"
+    """Another slot held more of it than the one that answered."""
+    NOT_MARKED = "not-marked"
+    """No breakpoint, or none within reach, stood where the shared start ends."""
+    TOO_LONG = "too-long"
+    """The prompt does not fit: it is refused, and leaves the cache as it was."""
+
+
+class Served(NamedTuple):
+    """What a cache did with one request.
+
+    Of ``prompt_tokens``, ``cached_tokens`` were reused. ``seen_tokens`` (at least as many) is the longest start that
+    this cache ever read before: what lies behind it is new text, what lies between was lost by ``cause``.
+    ``written_tokens`` is what a hosted service charges as written into its cache.
+    """
+
+    prompt_tokens: int
+    cached_tokens: int
+    seen_tokens: int
+    cause: Cause
+    written_tokens: int = 0
+
+
+class Cache(Protocol):
+    """A cache policy at work: it is given the requests of a trace one after another."""
+
+    def serve(self, request: TraceRequest) -> Served:
+        """Answer a request and keep of it what the policy keeps."""
+        ...
