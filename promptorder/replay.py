@@ -21,16 +21,18 @@ class Tally:
         self.lost_tokens: dict[Cause, int] = dict.fromkeys(CAUSES, 0)
         self.new_tokens = 0
         self.written_tokens = 0
+        self.written_long_tokens = 0
 
     def add(self, served: Served) -> None:
         """Count one more request."""
-        prompt, cached, seen, cause, written = served
+        prompt, cached, seen, cause, written, written_long = served
         self.prompt_tokens.append(prompt)
         self.cached_tokens.append(cached)
         self.causes.append(_NUMBER[cause])
         self.new_tokens += prompt - seen
         self.lost_tokens[cause] += seen - cached
         self.written_tokens += written
+        self.written_long_tokens += written_long
 
     def __len__(self) -> int:
         return len(self.prompt_tokens)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,11 +25,16 @@ class TraceRequest:
 
     ``ids`` are token ids, or, where ``hash_block_tokens`` is not None, ids of blocks of that many tokens each,
     the last of which may be partly filled: an id stands for the block and for all that stands before it. Ids
-    are not negative. ``prompt_tokens`` is the prompt's length as the trace says it, None where only the ids tell.
+    are below 2**32; what promptorder reads are ``array("I")``, which compare and slice in C, and whose ``tobytes()`` are
+    packed, 4 bytes an id. ``prompt_tokens`` is the prompt's length as the trace says it, None where only the ids tell.
     ``generated`` are the ids of the answer, ``output_tokens`` their number as far as known.
     Requests of different ``namespace`` (another model, another tenant) share nothing.
     ``block_ends`` are the offsets in tokens behind each content block (tools, system texts, messages), and
-    ``breakpoints`` the caller's marks in them. ``observed_cached_tokens`` is what the real server said it reused.
+    ``breakpoints`` the caller's marks in them, in their order; from block ``messages_from`` on they are messages.
+    ``messages_key`` holds what is no text and yet parts the cache of the messages (Anthropic's tool choice, thinking,
+    effort). ``implicit_breakpoint`` is False where the caller switched the service's own mark off. ``cache_key`` is
+    the caller's name for a cache (``prompt_cache_key``), ``retention_s`` the lifetime asked for as a whole.
+    ``observed_cached_tokens`` is what the real server said it reused.
     """
 
     index: int
@@ -41,10 +47,21 @@ class TraceRequest:
     at_s: float | None = None
     namespace: str = ""
     session: str | None = None
+    api: str = ""
+    model: str = ""
     block_ends: tuple[int, ...] = ()
     breakpoints: tuple[Breakpoint, ...] = ()
+    messages_from: int = 0
+    messages_key: str = ""
+    implicit_breakpoint: bool = True
     cache_key: str | None = None
+    retention_s: float | None = None
     observed_cached_tokens: int | None = None
+
+    def packed(self) -> bytes:
+        """The ids as unsigned numbers of 32 bits one after another, in the machine's order; quick where they are an array of them."""
+        ids = self.ids
+        return (ids if isinstance(ids, array) and ids.itemsize == 4 else array("I", ids)).tobytes()
 
     def sizes(self, hash_block_tokens: int | None) -> tuple[int, int]:
         """How many tokens one id stands for, and how many the prompt has.
@@ -87,7 +104,8 @@ class Served(NamedTuple):
 
     Of ``prompt_tokens``, ``cached_tokens`` were reused. ``seen_tokens`` (at least as many) is the longest start that
     this cache ever read before: what lies behind it is new text, what lies between was lost by ``cause``.
-    ``written_tokens`` is what a hosted service charges as written into its cache.
+    ``written_tokens`` is what a hosted service charges as written into its cache, and of them
+    ``written_long_tokens`` at the rate of a longer lifetime.
     """
 
     prompt_tokens: int
@@ -95,6 +113,7 @@ class Served(NamedTuple):
     seen_tokens: int
     cause: Cause
     written_tokens: int = 0
+    written_long_tokens: int = 0
 
 
 class Cache(Protocol):
