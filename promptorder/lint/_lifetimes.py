@@ -14,7 +14,6 @@ _LOAD_OPTIONS = (
 _KEYS = ("prompt_cache_key", "cache_salt", "extra_key")
 _UNIT_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"(-?[\d.]+)(ns|us|µs|ms|s|m|h)")
-_MINOR = re.compile(r"gpt-5\.(\d+)")
 _KEEP_ALIVE_S = 300.0
 SLACK_S = 15.0
 """A lifetime counts from the end of a request, a log has its start."""
@@ -84,13 +83,12 @@ def _iso(value: str) -> float | None:
 
 
 def _openai(body: dict[str, Any]) -> Lifetime:
-    minor = _MINOR.search(str(body.get("model")))
-    newer = int(minor[1]) if minor and len(minor[1]) < 4 else 0
-    if str(body.get("prompt_cache_retention")) == "24h" or newer == 5:
-        return Lifetime(86400.0, 86400.0, "the cache's 24 h")
-    if newer > 5:
-        return Lifetime(1800.0, 1800.0, "the cache's 30 min")
-    return Lifetime(3600.0, 600.0, "the cache, 5 to 10 min of idleness and an hour at most,")
+    from promptorder.providers import openai_lifetime_s
+
+    seconds, likely_s = openai_lifetime_s(str(body.get("model")), str(body.get("prompt_cache_retention")))
+    if seconds != likely_s:
+        return Lifetime(seconds, likely_s, "the cache, 5 to 10 min of idleness and an hour at most,")
+    return Lifetime(seconds, likely_s, "the cache's 24 h" if seconds > 3600 else "the cache's 30 min")
 
 
 def _seconds(value: object) -> float:

@@ -23,7 +23,21 @@ GROUND: dict[str, set[str]] = {
 }
 # The floors above, from the lowest: each may import its own floor, those below, and the ground.
 FLOORS: list[tuple[str, set[str]]] = [
-    ("pure parts", {"prefix", "layouts", "measure", "forms", "lint", "policies", "replay", "traces", "doctor"}),
+    (
+        "pure parts",
+        {
+            "prefix",
+            "providers",
+            "layouts",
+            "measure",
+            "forms",
+            "lint",
+            "policies",
+            "replay",
+            "traces",
+            "doctor",
+        },
+    ),
     (
         "adapters",
         {"inputs", "engines", "contracts", "store", "settings", "console", "reports"},

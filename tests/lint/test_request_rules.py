@@ -13,7 +13,7 @@ from request_cases import RequestCase
 from promptorder.forms import json as json_form
 from promptorder.lint.engine import lint
 from promptorder.lint.registry import Rules
-from promptorder.lint.rules.breakpoint_below_minimum import minimum
+from promptorder.providers import anthropic_minimum_tokens
 from promptorder.model.lint import Finding, Source
 
 
@@ -50,7 +50,20 @@ def test_a_finding_points_at_the_value_behind_escapes(rules: Rules) -> None:
 
 
 def test_the_minimum_is_the_models() -> None:
-    assert minimum("claude-haiku-4-5-20251001") == minimum("claude-opus-4-6") == 4096
-    assert minimum("anthropic.claude-3-5-haiku-20241022-v1:0") == minimum("claude-opus-4-7") == 2048
-    assert minimum("claude-sonnet-4-5") == minimum("claude-opus-4-8") == minimum("claude-opus-4-1") == 1024
-    assert minimum("claude-opus-5") == 512
+    assert (
+        anthropic_minimum_tokens("claude-haiku-4-5-20251001")
+        == anthropic_minimum_tokens("claude-opus-4-6")
+        == 4096
+    )
+    assert (
+        anthropic_minimum_tokens("anthropic.claude-3-5-haiku-20241022-v1:0")
+        == anthropic_minimum_tokens("claude-opus-4-7")
+        == 2048
+    )
+    assert (
+        anthropic_minimum_tokens("claude-sonnet-4-5")
+        == anthropic_minimum_tokens("claude-opus-4-8")
+        == anthropic_minimum_tokens("claude-opus-4-1")
+        == 1024
+    )
+    assert anthropic_minimum_tokens("claude-opus-5") == 512

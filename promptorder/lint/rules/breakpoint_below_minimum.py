@@ -18,7 +18,6 @@ When it is fine to ignore: the text will grow.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from promptorder.model.lint import Hit, Prompt, Source
@@ -28,12 +27,6 @@ CHANGES = "never-cached"
 SEVERITY = "warning"
 WORTH = 0
 TIP = "Mark a later block, or leave the mark out: the model caches nothing this short."
-_MINIMUM = (
-    (r"(?:opus|fable|mythos)-5", 512),
-    (r"opus-4-7|opus-4\.7|haiku-3|3-5-haiku|3-haiku|3\.5-haiku", 2048),
-    (r"opus-4-[56]|opus-4\.[56]|haiku-4-5|haiku-4\.5", 4096),
-)
-_OTHERS = 1024
 _SURE = 0.85
 """An estimate of tokens is up to 15 % off."""
 
@@ -44,11 +37,12 @@ def check(prompt: Prompt, source: Source) -> Iterator[Hit]:
         return
     from promptorder.forms._requests import breakpoints
     from promptorder.lint._blocks import block_ends, marked_request
+    from promptorder.providers import anthropic_minimum_tokens
 
     request = marked_request(prompt)
     if request is None:
         return
-    least = minimum(str(request.body.get("model", "")))
+    least = anthropic_minimum_tokens(str(request.body.get("model", "")))
     ends = block_ends(prompt, request, list(breakpoints(request.body)))
     marked = [end for end in ends if end.tokens < least * _SURE]
     if not marked:
@@ -69,8 +63,3 @@ def check(prompt: Prompt, source: Source) -> Iterator[Hit]:
         worth=0,
         stranded_tokens=worst.tokens,
     )
-
-
-def minimum(model: str) -> int:
-    """The least tokens that a model caches."""
-    return next((least for pattern, least in _MINIMUM if re.search(pattern, model.lower())), _OTHERS)
