@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import AnyStr
 
-def common_start(a: str, b: str) -> int:
-    """How many characters two texts share from their start; slices are compared, far faster than characters in a loop."""
+
+def common_start(a: AnyStr, b: AnyStr) -> int:
+    """How many characters (or bytes) two texts share from their start; slices are compared, far faster than a loop."""
     low, high = 0, min(len(a), len(b))
     if a[:high] == b[:high]:
         return high

@@ -34,7 +34,8 @@ class TraceRequest:
     ``messages_key`` holds what is no text and yet parts the cache of the messages (Anthropic's tool choice, thinking,
     effort). ``implicit_breakpoint`` is False where the caller switched the service's own mark off. ``cache_key`` is
     the caller's name for a cache (``prompt_cache_key``), ``retention_s`` the lifetime asked for as a whole.
-    ``observed_cached_tokens`` is what the real server said it reused.
+    ``observed_cached_tokens`` is what the real server said it reused. ``path`` is the file that it stands in.
+    ``api`` says whose request it is: anthropic, gemini, llama-server, ollama or openai; empty where nothing tells.
     """
 
     index: int
@@ -57,6 +58,7 @@ class TraceRequest:
     cache_key: str | None = None
     retention_s: float | None = None
     observed_cached_tokens: int | None = None
+    path: str = ""
 
     def packed(self) -> bytes:
         """The ids as unsigned numbers of 32 bits one after another, in the machine's order; quick where they are an array of them."""
@@ -96,7 +98,7 @@ class Cause(StrEnum):
     NOT_MARKED = "not-marked"
     """No breakpoint, or none within reach, stood where the shared start ends."""
     TOO_LONG = "too-long"
-    """The prompt does not fit: it is refused, and leaves the cache as it was."""
+    """The prompt does not fit: it is refused, or its middle is cut out before it is read."""
 
 
 class Served(NamedTuple):
