@@ -6,9 +6,10 @@ is the start of another, so those that share most with a prompt stand next to it
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from struct import Struct
+from typing import NamedTuple
 
 from promptorder.policies._held import ID_BYTES, Held, tokens_in
 from promptorder.prefix import common_start
@@ -30,6 +31,23 @@ def single(number: float) -> float:
     return rounded
 
 
+_NONE = 1 << 62
+
+
+class _Run(NamedTuple):
+    """Entries that share the same start with a prompt: its tokens, their numbers, and how long they are."""
+
+    share: int
+    numbers: list[int]
+    lengths: list[int]
+
+    def first_after(self, number: int, kept: float) -> int:
+        """The first that came after ``number`` of which about ``kept`` or more, and a quarter, would be kept."""
+        most = self.share / max(kept * (1 - 1e-6), _LEAST_KEPT)
+        pairs = zip(self.numbers, self.lengths, strict=True)
+        return min([each for each, length in pairs if each > number and length <= most], default=_NONE)
+
+
 class HostCache:
     """Prompts moved out of slots.
 
@@ -47,6 +65,7 @@ class HostCache:
         self._state_bytes = _HEAD_BYTES + streams * _STREAM_BYTES
         self._data: list[bytes] = []
         self._numbers: list[int] = []
+        self._lengths: list[int] = []
         self._entries: OrderedDict[int, Held] = OrderedDict()
         self._tokens = 0
         self._next = 0
@@ -70,6 +89,7 @@ class HostCache:
         place = bisect_left(self._data, held.data)
         self._data.insert(place, held.data)
         self._numbers.insert(place, self._next)
+        self._lengths.insert(place, held.tokens)
         self._entries[self._next] = held
         self._tokens += held.tokens
         self._next += 1
@@ -82,13 +102,17 @@ class HostCache:
         more of the prompt be found, than with the last one.
         """
         kept = single(shared / held.tokens) if held.tokens else -1.0
-        found = single(shared / prompt.tokens)
-        best = None
-        for number, share in sorted(self._sharing_more(prompt, shared)):
+        runs = self._sharing_more(prompt, shared)
+        best, after = None, -1
+        while runs := [run for run in runs if run.share > shared]:
+            number, share = min((run.first_after(after, kept), run.share) for run in runs)
+            if number == _NONE:
+                break
+            after = number
             entry = self._entries[number]
-            entry_kept, entry_found = single(share / entry.tokens), single(share / prompt.tokens)
-            if entry_kept >= _LEAST_KEPT and kept < entry_kept and found < entry_found:
-                kept, found, best = entry_kept, entry_found, entry
+            entry_kept = single(share / entry.tokens)
+            if entry_kept >= _LEAST_KEPT and entry_kept > kept:
+                kept, shared, best = entry_kept, share, entry
         return best
 
     def take(self, held: Held) -> None:
@@ -120,22 +144,32 @@ class HostCache:
             default=0,
         )
 
-    def _sharing_more(self, prompt: Held, shared: int) -> list[tuple[int, int]]:
-        """Number and shared tokens of the entries that share more than ``shared`` tokens with a prompt."""
-        place = bisect_left(self._data, prompt.data)
-        sharing = []
-        for places in (range(place, len(self._data)), range(place - 1, -1, -1)):
-            start = prompt.data
-            for at in places:  # each shares at most as much as the one before it
-                data = self._data[at]
-                if not data.startswith(start):
-                    start = start[: common_start(data, start) // ID_BYTES * ID_BYTES]
-                entry = self._entries[self._numbers[at]]
-                share = tokens_in(len(start) // ID_BYTES, entry, prompt)
-                if share <= shared:
-                    break
-                sharing.append((self._numbers[at], share))
-        return sharing
+    def _sharing_more(self, prompt: Held, shared: int) -> list[_Run]:
+        """The entries that share more than ``shared`` tokens with a prompt, each run the same start."""
+        data, place = self._data, bisect_left(self._data, prompt.data)
+        runs = []
+        start, at = prompt.data, place
+        while at < len(data):
+            start, share = self._start(at, start, prompt)
+            if share <= shared:
+                break
+            end = _end_of(data, start, at)
+            runs.append(_Run(share, self._numbers[at:end], self._lengths[at:end]))
+            at = end
+        start, at = prompt.data, place
+        while at:
+            start, share = self._start(at - 1, start, prompt)
+            if share <= shared:
+                break
+            begin = bisect_left(data, start, 0, at)
+            runs.append(_Run(share, self._numbers[begin:at], self._lengths[begin:at]))
+            at = begin
+        return runs
+
+    def _start(self, at: int, start: bytes, prompt: Held) -> tuple[bytes, int]:
+        """What of a ``start`` of the prompt the entry at a place has, in bytes and in tokens."""
+        ids = common_start(self._data[at], start) // ID_BYTES
+        return start[: ids * ID_BYTES], tokens_in(ids, self._entries[self._numbers[at]], prompt)
 
     def _size(self, tokens: int, states: int) -> int:
         return tokens * self._token_bytes + states * self._state_bytes
@@ -145,4 +179,10 @@ class HostCache:
 
     def _remove(self, place: int) -> None:
         del self._data[place]
-        self._tokens -= self._entries.pop(self._numbers.pop(place)).tokens
+        del self._entries[self._numbers.pop(place)]
+        self._tokens -= self._lengths.pop(place)
+
+
+def _end_of(data: list[bytes], start: bytes, at: int) -> int:
+    """The place behind the last that starts so."""
+    return bisect_right(data, start, at, key=lambda each: each[: len(start)])

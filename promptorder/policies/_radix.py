@@ -15,7 +15,7 @@ from typing import Generic, TypeAlias, TypeVar
 from promptorder.model.trace import Cause, TraceRequest
 
 Ids: TypeAlias = "array[int]"
-_WINDOW_IDS = 32
+_WINDOW_IDS, _WIDEST_IDS = 32, 512
 _ID_BITS = 8 * array("I").itemsize
 
 
@@ -103,7 +103,7 @@ def _common_start(ids: Ids, others: Ids, at: int, most: int) -> int:
         if one != other:
             difference = int.from_bytes(one.tobytes(), "little") ^ int.from_bytes(other.tobytes(), "little")
             return done + ((difference & -difference).bit_length() - 1) // _ID_BITS
-        done, step = end, step * 2
+        done, step = end, min(step * 2, _WIDEST_IDS)
     return most
 
 

@@ -36,8 +36,8 @@ class Options(PolicyOptions):
     def __post_init__(self) -> None:
         if self.block_tokens < 1:
             raise ValueError("block_tokens must be 1 or more")
-        if self.num_blocks is not None and self.num_blocks < 2:
-            raise ValueError("num_blocks must be 2 or more, the null block is one of them")
+        if self.num_blocks is not None and self.num_blocks < 1:
+            raise ValueError("num_blocks must be 1 or more, for the null block is one of them")
         if self.hash_block_tokens is not None and not _fits(self.hash_block_tokens, self.block_tokens):
             raise ValueError(_misfit(self.hash_block_tokens, self.block_tokens))
 

@@ -270,8 +270,8 @@ def test_namespaces_share_nothing() -> None:
 # ---------------------------------------------------------------- traces of hash ids
 
 
-def hashed(ids: list[int], tokens: int | None = None, **more: int) -> TraceRequest:
-    return TraceRequest(0, 0, ids, prompt_tokens=tokens, hash_block_tokens=512, **more)
+def hashed(ids: list[int], tokens: int | None = None, answer: int | None = None) -> TraceRequest:
+    return TraceRequest(0, 0, ids, prompt_tokens=tokens, output_tokens=answer, hash_block_tokens=512)
 
 
 def test_a_hash_id_is_a_block_of_tokens() -> None:
@@ -285,7 +285,7 @@ def test_a_hash_id_is_a_block_of_tokens() -> None:
 
 def test_an_unknown_answer_follows_a_partly_filled_block() -> None:
     cache = parse_policy("llama-server,context_tokens=100000,cache_ram_mib=0").open()
-    cache.serve(hashed([1, 2], 600, output_tokens=5))
+    cache.serve(hashed([1, 2], 600, answer=5))
     assert cache.serve(hashed([1, 2], 600)).cached_tokens == 599
     assert cache.serve(hashed([1, 3, 4])).cached_tokens == 512
 

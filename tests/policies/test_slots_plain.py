@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -79,7 +80,7 @@ def test_random_requests(
 @pytest.mark.parametrize("field", [each.name for each in dataclasses.fields(llama_server.Options)])
 def test_each_option_matters(field: str) -> None:
     """A changed option changes what is reused of some requests."""
-    changed = {
+    changed: dict[str, Any] = {
         "hash_block_tokens": 3,
         "slots": 3,
         "context_tokens": 300,
