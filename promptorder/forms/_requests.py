@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from promptorder.forms._json import Path
 
@@ -260,7 +261,8 @@ def _picture(value: object) -> str:
     """A picture or file by its hash: its bytes are of no use to anybody here, and large."""
     if isinstance(value, dict):
         value = {k: v for k, v in value.items() if k != "cache_control"}
-    return f"picture {hash(value if isinstance(value, str) else _dumps(value)):x}"
+    text = value if isinstance(value, str) else _dumps(value)
+    return f"picture {crc32(text.encode('utf-8', 'replace')):08x}"
 
 
 def _dumps(value: object) -> str:

@@ -11,9 +11,10 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from promptorder.difference.changes import HEAD, IN_FORM, WORTH, Change, compare, has, short, size
+from promptorder.difference.drift import ID, PLACE
+from promptorder.forms._envelope import SESSION_KEYS, TIME_KEYS, first_named
 from promptorder.forms._requests import ANTHROPIC, LLAMA_SERVER, OLLAMA, OPENAI, late_systems, unwrap
-from promptorder.lint._changes import HEAD, IN_FORM, WORTH, Change, compare, has, short, size
-from promptorder.lint._drift import ID, PLACE
 from promptorder.lint._earlier import Earlier, Group, belongs, best
 from promptorder.lint._lifetimes import SLACK_S, load_options, moment
 from promptorder.lint.engine import Options, fingerprint
@@ -21,11 +22,6 @@ from promptorder.lint.registry import Rules
 from promptorder.model.lint import Finding, Hit, Related
 
 RELOADED, IDLE, KEY, LATE = "model-reloaded", "idle-gap", "cache-key-changed", "late-system"
-_SESSION_KEYS = (
-    "session", "session_id", "sessionId", "conversation", "conversation_id", "conversationId", "chat_id", "thread_id",
-    "thread",
-)  # fmt: skip
-_TIME_KEYS = ("ts", "timestamp", "time", "created_at", "started_at", "start_time", "created", "date")
 _IN_SESSION, _IN_MODEL = 8, 16
 """How many earlier requests of a session, or of a model without sessions, a request is compared with."""
 _BUDGET = 96 << 20
@@ -122,8 +118,8 @@ class Follower:
         body, _ = unwrap(value)
         if body is None or not isinstance(value, dict):
             return
-        session = _first(value, _SESSION_KEYS)
-        when = next((found for key in _TIME_KEYS if (found := moment(value.get(key))) is not None), None)
+        session = first_named(value, SESSION_KEYS)
+        when = next((found for key in TIME_KEYS if (found := moment(value.get(key))) is not None), None)
         now = Earlier(body, line, offset, when)
         if not now.parts:
             return
@@ -245,14 +241,6 @@ class Follower:
             self._bytes -= oldest.popleft().bytes
             if not oldest:
                 self._known.popitem(last=False)
-
-
-def _first(value: dict[str, Any], keys: tuple[str, ...]) -> str:
-    for key in keys:
-        found = value.get(key)
-        if isinstance(found, (str, int)) and not isinstance(found, bool) and found != "":
-            return str(found)
-    return ""
 
 
 def _gap(was: Earlier, now: Earlier, loaded: _Loaded | None, lost: int, goes_on: bool) -> Change | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from promptorder.errors import PromptorderError
 from promptorder.layouts import built_in_layout
-from promptorder.model.comparison import Comparison, LayoutResult, Verdict
+from promptorder.model.comparison import AnswerCheck, Comparison, LayoutResult, Verdict
 from promptorder.model.report import Bar, Bars, Block, Bullets, Column, Heading, Paragraph, Report, Table
 from promptorder.model.run import Run, Runs
 from promptorder.model.sample import Phase
@@ -15,6 +15,8 @@ from promptorder.reports._prices import money_per_day, price_of
 from promptorder.reports._runs import differences, labels
 from promptorder.reports._words import amount, band, count, percent, ratio, seconds, times
 
+_BEFORE, _BEHIND = 20, 24
+"""Characters of an answer that are shown where it parts from another one."""
 _REMEDIES = ("clock-last", "clock-rounded")
 _COLUMNS = (
     Column("Layout"),
@@ -57,6 +59,7 @@ def _one(runs: Runs) -> Iterator[Block]:
     yield Heading("What it means")
     yield Bullets(meanings(run))
     yield from _bullets("What it saves", savings(run, runs))
+    yield from _bullets("Answers asked again cold", checked_answers(comparison))
     yield from _bullets("What to do next", next_steps(comparison))
     yield from _bullets("To keep in mind", caveats(comparison))
 
@@ -75,6 +78,7 @@ def _several(runs: Runs) -> Iterator[Block]:
     steps = dict.fromkeys(step for run in runs.runs for step in next_steps(run.comparison))
     yield from _bullets("What to do next", tuple(steps))
     for name, run in zip(names, runs.runs, strict=True):
+        yield from _bullets(f"{name}: answers asked again cold", checked_answers(run.comparison))
         yield from _bullets(f"{name}: to keep in mind", caveats(run.comparison))
 
 
@@ -273,10 +277,41 @@ def parting(position: Position) -> str:
 
 def caveats(comparison: Comparison) -> tuple[str, ...]:
     """What a reader must know."""
+    layouts: dict[str, list[str]] = {}
+    for caveat in comparison.caveats:
+        layouts.setdefault(caveat.message, []).extend([caveat.layout] if caveat.layout else [])
+    every = len(comparison.layouts)
     return tuple(
-        f"{caveat.layout}: {caveat.message}" if caveat.layout else _sentence(caveat.message)
-        for caveat in comparison.caveats
+        f"{_and(names)}: {message}" if names and not len(names) == every > 1 else _sentence(message)
+        for message, names in ((message, list(dict.fromkeys(each))) for message, each in layouts.items())
     )
+
+
+def checked_answers(comparison: Comparison) -> tuple[str, ...]:
+    """Whether reuse changed an answer, a sentence for each that was asked again cold."""
+    return tuple(_checked(check) for check in comparison.answers_checked)
+
+
+def _checked(check: AnswerCheck) -> str:
+    start = f"{check.layout}, question {check.question}"
+    if check.failure is not None:
+        return f"{start}: the second answer did not come whole ({check.failure}), so nothing was compared."
+    reused = f" with {check.reused_tokens:,} tokens reused" if check.reused_tokens is not None else ""
+    if check.difference is None:
+        return f"{start}: the answer{reused} is the same as the cold one, to the character."
+    at = check.difference
+    token = f" (token {at.token + 1})" if at.token is not None else ""
+    return (
+        f"{start}: the answer{reused} is another than the cold one from character {at.character + 1}{token} on: "
+        f'"{_around(check.answer, at.character)}", cold "{_around(check.cold_answer, at.character)}".'
+    )
+
+
+def _around(answer: str, character: int) -> str:
+    """The words where two answers part, on one line."""
+    start, end = max(0, character - _BEFORE), character + _BEHIND
+    cut = " ".join(answer[start:end].split())
+    return f"{'…' if start else ''}{cut}{'…' if end < len(answer) else ''}"
 
 
 def next_steps(comparison: Comparison) -> tuple[str, ...]:
@@ -288,18 +323,19 @@ def _meaning(layout: LayoutResult) -> str:
     reused = percent(layout.reused_fraction.value)
     first, later = seconds(layout.first_prefill_ns), seconds(layout.follow_up_prefill_ns)
     about = "about " if layout.reused_fraction.method == "inferred" else ""
+    spread = _spread(layout)
     match layout.verdict:
         case Verdict.REUSED:
             return (
                 f"{layout.name}: the document was read once. Each follow-up reused {about}{reused} of its prompt "
-                f"and was ready to answer after {later} s instead of {first} s."
+                f"and was ready to answer after {later} s{spread} instead of {first} s."
             )
         case Verdict.NOT_REUSED:
             tokens = _prompt_tokens(layout)
             whole = f"all of its {tokens:,} tokens" if tokens else "the whole prompt"
             return (
                 f"{layout.name}: the document was read again for every question. Each follow-up reused {about}"
-                f"{reused}, so it read nearly {whole} again: {later} s."
+                f"{reused}, so it read nearly {whole} again: {later} s{spread}."
             )
         case Verdict.VOID:
             return f"{layout.name}: no follow-up was measured cleanly, so there is nothing to say."
@@ -311,6 +347,14 @@ def _meaning(layout: LayoutResult) -> str:
                 f"{layout.name}: it cannot be told whether the document was reused; a follow-up's prefill took "
                 f"{later} s, the first one {first} s."
             )
+
+
+def _spread(layout: LayoutResult) -> str:
+    """The least and most of a follow-up's times, where repeats tell more than the questions' lengths."""
+    ends, repeats = layout.follow_up_prefill_spread_ns, {s.sample.repeat for s in layout.samples}
+    if ends is None or len(repeats) < 2:
+        return ""
+    return f" ({seconds(ends[0])} to {seconds(ends[1])})"
 
 
 def _next_steps(comparison: Comparison) -> Iterator[str]:

@@ -1,4 +1,8 @@
-"""Price lists: ``0.60 EUR per hour``, or ``2.50 EUR per million tokens, 0.25 cached``."""
+"""Price lists: ``0.60 EUR per hour``, or ``2.50 EUR per million tokens, 0.25 cached``.
+
+Where a service charges what it writes into its cache, the list goes on: ``3.00 USD per million tokens, 0.30 cached, 3.75
+written, 6.00 written long``, the last for entries of the longer lifetime.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,38 @@ from promptorder.reports._figures import LayoutFigures, hours_per_day
 
 _AMOUNT = r"(\d{1,12}(?:\.\d{1,12})?)"
 _HOURLY = re.compile(rf"{_AMOUNT} ?(\S{{1,12}}) per hour")
-_TOKENS = re.compile(rf"{_AMOUNT} ?(\S{{1,12}}) per million tokens, {_AMOUNT} cached")
+_TOKENS = re.compile(
+    rf"{_AMOUNT} ?(\S{{1,12}}) per million tokens, {_AMOUNT} cached(?:, {_AMOUNT} written(?:, {_AMOUNT} written long)?)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs: the hour of its machine, or a million tokens that are read anew or reused."""
+    """What a model costs: the hour of its machine, or a million tokens that are read anew or reused.
+
+    ``million_written`` are tokens read anew and written into the cache, ``million_written_long`` those of the longer
+    lifetime; None: they cost no more than others that are read anew.
+    """
 
     currency: str
     hour: float | None = None
     million_new: float | None = None
     million_cached: float | None = None
+    million_written: float | None = None
+    million_written_long: float | None = None
+
+    def of_tokens(self, new: int, cached: int, written: int = 0, written_long: int = 0) -> float | None:
+        """What these tokens cost, None where the price is by the hour.
+
+        ``written`` are those of ``new`` that are also written into the cache, ``written_long`` those of ``written`` at
+        the longer lifetime.
+        """
+        if self.million_new is None or self.million_cached is None:
+            return None
+        short = self.million_new if self.million_written is None else self.million_written
+        long = short if self.million_written_long is None else self.million_written_long
+        plain = (new - written) * self.million_new + cached * self.million_cached
+        return (plain + (written - written_long) * short + written_long * long) / 1e6
 
 
 def parse_price(text: str) -> Price:
@@ -29,10 +54,13 @@ def parse_price(text: str) -> Price:
     if match := _HOURLY.fullmatch(text.strip()):
         return Price(match[2], hour=float(match[1]))
     if match := _TOKENS.fullmatch(text.strip()):
-        return Price(match[2], million_new=float(match[1]), million_cached=float(match[3]))
+        new, currency, *others = match.groups()
+        cached, written, long = (None if each is None else float(each) for each in others)
+        return Price(currency, None, float(new), cached, written, long)
     raise UsageError(
         f"cannot read the price {text!r}",
-        hint="write '0.60 EUR per hour', or '2.50 EUR per million tokens, 0.25 cached'",
+        hint="write '0.60 EUR per hour', or '2.50 EUR per million tokens, 0.25 cached', and where writing into the cache costs "
+        "more, ', 3.10 written' behind it",
     )
 
 

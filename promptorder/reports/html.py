@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
-from promptorder._version import __version__
-from promptorder.console import printable, shorten
-from promptorder.errors import UsageError
+from promptorder.console import shorten
 from promptorder.model.comparison import Comparison, LayoutResult, SampleResult, Verdict
 from promptorder.model.run import Run, Runs
 from promptorder.model.sample import Phase, Reply
@@ -23,6 +16,7 @@ from promptorder.reports._build import (
     caveats,
     cells,
     changed,
+    checked_answers,
     headline,
     meanings,
     next_steps,
@@ -31,12 +25,11 @@ from promptorder.reports._build import (
     subject,
 )
 from promptorder.reports._figures import LayoutFigures, counting, figures, hours_per_day, middle
+from promptorder.reports._page import MOST_CHARACTERS, check, line, percent_of_width, render_page, short
 from promptorder.reports._runs import differences, labels
 from promptorder.reports._words import amount, count, percent, ratio, seconds, times
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-    from markupsafe import Markup
+__all__ = ["SUFFIXES", "SUMMARY", "check", "render", "render_runs"]
 
 SUMMARY = "a page to hand on"
 SUFFIXES = (".html", ".htm")
@@ -44,9 +37,6 @@ SUFFIXES = (".html", ".htm")
 MOST_ROWS = 240
 """More samples than these make a page slow, and nobody reads them there: the CSV has them all."""
 MOST_QUESTIONS = 12
-MOST_CHARACTERS = 400
-_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]{0,40})")
-_JOINERS = "\u200c\u200d"  # they shape words and emoji, and hide nothing
 _VERDICTS = {
     Verdict.REUSED: "document reused",
     Verdict.NOT_REUSED: "document read again",
@@ -66,18 +56,6 @@ _COLD = {
 }
 
 
-def check() -> None:
-    """Raise UsageError where the package that makes pages is missing."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise UsageError(
-            "a page needs the package jinja2, which is not installed",
-            hint="pip install 'promptorder[report]'; or choose another format, such as markdown",
-        ) from error
-    assert jinja2.__version__
-
-
 def render(run: Run, *, width: int, color: bool) -> str:
     """The page of one run; the reader's settings choose its width and colours."""
     return render_runs(Runs((run,)), width=width, color=color)
@@ -85,64 +63,10 @@ def render(run: Run, *, width: int, color: bool) -> str:
 
 def render_runs(runs: Runs, *, width: int, color: bool) -> str:
     """The page of one or several runs."""
-    check()
-    return _template().render(page=_page(runs))
-
-
-def clean(text: str) -> str:
-    """``text`` without what would steer the page's reader: no control characters, no reversed writing."""
-    if text.isprintable():
-        return text
-    return "".join(c if c in _JOINERS else printable(c) for c in text)
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
-    def finalized(value: object) -> object:
-        return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=finalized,
-    )
-    environment.filters["prose"] = _prose
-    return environment.from_string(_resource("page.html.jinja"))
-
-
-def _prose(text: str) -> Markup:
-    """Text whose options are not broken at their dashes."""
-    from markupsafe import Markup
-
-    parts = _OPTION.split(clean(text))
-    marked = (Markup('<span class="option">{}</span>').format(p) if i % 2 else p for i, p in enumerate(parts))
-    return Markup("").join(marked)
-
-
-@cache
-def _resource(name: str) -> str:
-    return (files(__package__) / "_html" / name).read_text(encoding="utf-8")
-
-
-class _Part(NamedTuple):
-    """A piece of a bar, in percent of its width."""
-
-    kind: str
-    x: str
-    width: str
+    return render_page("page.html.jinja", _page(runs))
 
 
 def _page(runs: Runs) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    style = _resource("style.css")
-    digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
     several = len(runs.runs) > 1
     names = [shorten(name, 80) for name in labels(runs.runs)]
     every = [figures(run.comparison) for run in runs.runs]
@@ -151,24 +75,19 @@ def _page(runs: Runs) -> dict[str, Any]:
     colds = {str(run.comparison.options.get("cold")) for run in runs.runs}
     floors = {mine.floor_method for group in every for mine in group}
     return {
-        # Nothing from anywhere, no script at all, and of styles only this one.
-        "policy": f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
-        # Our own file; the digest is of just these bytes.
-        "style": Markup(style),  # noqa: S704
-        "version": __version__,
-        "title": f"Prompt layouts compared: {_short(runs.runs[0].comparison.document.path, 60)}",
+        "title": f"Prompt layouts compared: {short(runs.runs[0].comparison.document.path, 60)}",
         "several": several,
-        "headline": _short(headline(runs)),
+        "headline": short(headline(runs)),
         "key_figures": list(_keys_of_several(runs, names) if several else _keys(runs, every[0])),
         "explanation": EXPLANATION,
         "beside": beside(runs) if several else "",
         "floor_words": _floor_words(floors),
         "rows": list(_rows(runs, names, every)),
-        "differences": [_short(text) for text in differences(runs.runs)] if several else [],
+        "differences": [short(text) for text in differences(runs.runs)] if several else [],
         "runs": [
             _run(run, name, group, runs) for run, name, group in zip(runs.runs, names, every, strict=True)
         ],
-        "steps": [_short(step) for step in steps],
+        "steps": [short(step) for step in steps],
         "method": [
             *(text for method, text in _METHODS.items() if method in methods),
             *(text for cold, text in _COLD.items() if cold in colds),
@@ -228,7 +147,7 @@ def _keys_of_several(runs: Runs, names: Sequence[str]) -> Iterator[dict[str, str
 
 
 def _key(value: str, text: str) -> dict[str, str]:
-    return {"value": value, "text": _short(text, 160)}
+    return {"value": value, "text": short(text, 160)}
 
 
 def _rows(
@@ -242,7 +161,7 @@ def _rows(
             low, high = (seconds(spread[0]), seconds(spread[1])) if spread else ("", "")
             yield {
                 "run": name,
-                "layout": _short(shown[0], 120),
+                "layout": short(shown[0], 120),
                 "verdict": mine.layout.verdict.value,
                 "verdict_text": _VERDICTS[mine.layout.verdict],
                 "first": shown[1],
@@ -268,16 +187,17 @@ def _run(run: Run, name: str, every: Sequence[LayoutFigures], runs: Runs) -> dic
     rows = list(_shown_samples(comparison.layouts))
     return {
         "name": name,
-        "subject": _short(subject(comparison)),
+        "subject": short(subject(comparison)),
         "questions": list(_questions(comparison)),
         "questions_all": f"{len(comparison.questions):,}",
         "questions_left": len(comparison.questions) > MOST_QUESTIONS,
         "shares": [_share(layout) for layout in comparison.layouts],
         "times": list(_times(run)),
         "prompts": [line for mine in every if (line := _prompt(mine)) is not None],
-        "meanings": [_short(text) for text in meanings(run)],
-        "savings": [_short(text) for text in savings(run, runs)],
-        "caveats": [_short(text) for text in caveats(comparison)],
+        "meanings": [short(text) for text in meanings(run)],
+        "savings": [short(text) for text in savings(run, runs)],
+        "answers": [short(text) for text in checked_answers(comparison)],
+        "caveats": [short(text) for text in caveats(comparison)],
         "samples": [_sample_row(result) for result in rows],
         "samples_title": f"{count(len(samples), 'sample')} of {count(len(comparison.layouts), 'layout')}",
         "samples_note": _left_out(run, len(rows), len(samples)),
@@ -296,7 +216,7 @@ def _left_out(run: Run, shown: int, there: int) -> str:
     file = shlex.quote(run.path) if run.path else "RUN.json"
     return (
         f"Shown are {shown:,} of {there:,}, the first of each layout. All of them, as a table for a spreadsheet: "
-        f"promptorder report {_short(file)} --format csv --out samples.csv"
+        f"promptorder report {short(file)} --format csv --out samples.csv"
     )
 
 
@@ -312,7 +232,7 @@ def _questions(comparison: Comparison) -> Iterator[dict[str, Any]]:
     longest = max((value or 0 for value in medians.values()), default=0)
     for number, text in enumerate(shown, start=1):
         lines = [
-            _line(
+            line(
                 layout.name,
                 f"{seconds(value)} s" if value is not None else "-",
                 [("prefill", value)],
@@ -321,14 +241,14 @@ def _questions(comparison: Comparison) -> Iterator[dict[str, Any]]:
             for layout in comparison.layouts
             for value in (medians.get((layout.name, number)),)
         ]
-        yield {"number": number, "text": _short(text, 240), "lines": lines}
+        yield {"number": number, "text": short(text, 240), "lines": lines}
 
 
 def _share(layout: LayoutResult) -> dict[str, Any]:
     share = layout.reused_fraction
-    line = _line(layout.name, percent(share.value), [("reused", share.value)], 1)
+    drawn = line(layout.name, percent(share.value), [("reused", share.value)], 1)
     ends = [end for end in (share.low, share.high) if end is not None]
-    return {**line, "band": [_percent(end) for end in ends] if len(ends) == 2 else None}
+    return {**drawn, "band": [percent_of_width(end) for end in ends] if len(ends) == 2 else None}
 
 
 def _times(run: Run) -> Iterator[dict[str, Any]]:
@@ -346,7 +266,7 @@ def _times(run: Run) -> Iterator[dict[str, Any]]:
     for name, sub, split in lines:
         told = ", ".join(f"{kind} {seconds(value)}" for kind, value in split if value is not None)
         total = sum(value or 0 for _, value in split)
-        yield {**_line(name, f"{seconds(total)} s", split, longest), "sub": sub, "detail": told}
+        yield {**line(name, f"{seconds(total)} s", split, longest), "sub": sub, "detail": told}
 
 
 def _split(
@@ -369,7 +289,7 @@ def _prompt(mine: LayoutFigures) -> dict[str, Any] | None:
         return None
     shared = min(position.shared, position.prompt)
     split: list[tuple[str, int | None]] = [("reused", shared), ("read", position.prompt - shared)]
-    line = _line(mine.layout.name, f"{percent(shared / position.prompt)}", split, position.prompt)
+    drawn = line(mine.layout.name, f"{percent(shared / position.prompt)}", split, position.prompt)
     cuts: list[str] = []
     words = []
     if position.before is not None and position.document is not None and position.after is not None:
@@ -377,23 +297,8 @@ def _prompt(mine: LayoutFigures) -> dict[str, Any] | None:
             f"{position.before:,} tokens before the document, {position.document:,} in it, {position.after:,} behind it."
         ]
         ends = (position.before, position.before + position.document)
-        cuts = [_percent(end / position.prompt) for end in ends if 0 < end < position.prompt]
-    return {**line, "cuts": cuts, "detail": " ".join([*words, parting(position)])}
-
-
-def _line(
-    label: str, value: str, split: Iterable[tuple[str, float | None]], longest: float
-) -> dict[str, Any]:
-    parts, x = [], 0.0
-    for kind, part in split:
-        if part and longest:
-            parts.append(_Part(kind, _percent(x / longest), _percent(part / longest)))
-            x += part
-    return {"label": _short(label, 120), "value": value, "parts": parts}
-
-
-def _percent(share: float) -> str:
-    return f"{100 * min(1.0, max(0.0, share)):.2f}"
+        cuts = [percent_of_width(end / position.prompt) for end in ends if 0 < end < position.prompt]
+    return {**drawn, "cuts": cuts, "detail": " ".join([*words, parting(position)])}
 
 
 def _shown_samples(layouts: Sequence[LayoutResult]) -> Iterator[SampleResult]:
@@ -414,7 +319,7 @@ def _sample_row(result: SampleResult) -> dict[str, Any]:
         told += f" ({round(reused.low):,}-{round(reused.high):,})"
     parts = (reply.load_ns, reply.prefill_ns, reply.decode_ns, result.other_ns, result.total_ns)
     return {
-        "layout": _short(sample.layout, 120),
+        "layout": short(sample.layout, 120),
         "cells": [
             f"{sample.repeat:,}",
             f"{sample.question:,}",
@@ -424,7 +329,7 @@ def _sample_row(result: SampleResult) -> dict[str, Any]:
             *(seconds(part) for part in parts),
             _number(reply.output_tokens),
         ],
-        "answer": _short(f"failed: {sample.failure}" if sample.failure is not None else _answer(reply)),
+        "answer": short(f"failed: {sample.failure}" if sample.failure is not None else _answer(reply)),
     }
 
 
@@ -445,7 +350,7 @@ def _options(comparison: Comparison) -> Iterator[tuple[str, str]]:
     }
     for key, name in names.items():
         if comparison.options.get(key) is not None:
-            yield name, _short(str(comparison.options[key]), 80)
+            yield name, short(str(comparison.options[key]), 80)
 
 
 def _facts(run: Run) -> Iterator[tuple[str, str]]:
@@ -470,7 +375,7 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
     }
     for name, value in facts.items():
         if value not in (None, ""):
-            yield _short(name, 60), _short(str(value), 200)
+            yield short(name, 60), short(str(value), 200)
 
 
 def _is_ours(command: Sequence[str]) -> bool:
@@ -480,21 +385,14 @@ def _is_ours(command: Sequence[str]) -> bool:
 
 def _command(run: Run) -> str:
     if _is_ours(run.command):
-        return _short(shlex.join(run.command), 2000)
+        return short(shlex.join(run.command), 2000)
     comparison = run.comparison
     words = ["promptorder", "compare", comparison.document.path, "--questions", "questions.txt"]
     words += ["--engine", comparison.engine.name, "--model", comparison.engine.model]
     for layout in comparison.layouts:
         words += ["--layout", layout.name]
-    return _short(shlex.join(words), 2000)
+    return short(shlex.join(words), 2000)
 
 
 def _number(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
-
-
-def _short(text: str, most: int = MOST_CHARACTERS * 2) -> str:
-    """The start of a long text, and how long it is."""
-    if len(text) <= most:
-        return text
-    return f"{text[:most]}… ({len(text):,} characters in all)"
