@@ -15,8 +15,14 @@ class Breakpoints:
     """What one organisation has cached: until when each start lives."""
 
     def __init__(
-        self, *, minimum_tokens: int, lifetime_s: float | None, hash_block_tokens: int | None
+        self,
+        *,
+        minimum_tokens: int,
+        lifetime_s: float | None,
+        hash_block_tokens: int | None,
+        mark_system: bool = False,
     ) -> None:
+        self._mark_system = mark_system
         self._minimum_tokens = minimum_tokens
         self._lifetime_s = lifetime_s
         self._hash_block_tokens = hash_block_tokens
@@ -34,8 +40,10 @@ class Breakpoints:
             return Served(0, 0, 0, Cause.FIRST_REQUEST)
         _, prompt_tokens = request.sizes(self._hash_block_tokens)
         keys: list[_Key] = [(request.cache_key, key) for key in chain.keys]
+        # Where a trace does not tell its content blocks there is nothing to count back by.
+        reach = _LOOKED_AT if request.block_ends else len(keys)
         hit, expired, elsewhere = -1, False, False
-        for block in range(len(keys) - 1, max(-1, len(keys) - 1 - _LOOKED_AT), -1):
+        for block in range(len(keys) - 1, max(-1, len(keys) - 1 - reach), -1):
             expires_at_s = self._expires_at_s.get(keys[block])
             if expires_at_s is None:
                 elsewhere = elsewhere or chain.keys[block] in self._keys
@@ -72,9 +80,10 @@ class Breakpoints:
             cause = Cause.BELOW_MINIMUM if seen < self._minimum_tokens else Cause.NOT_MARKED
         return Served(prompt_tokens, cached, seen, cause, reached - cached)
 
-    @staticmethod
-    def _marks(request: TraceRequest, blocks: int) -> list[int]:
+    def _marks(self, request: TraceRequest, blocks: int) -> list[int]:
         """The blocks at whose ends this request writes: the newest of the caller's, and the service's own last."""
         own = [blocks - 1] if request.implicit_breakpoint else []
         given = [mark.block for mark in request.breakpoints if 0 <= mark.block < blocks]
+        if self._mark_system and 0 < request.opening_blocks < blocks:
+            given = sorted({request.opening_blocks - 1, *given})
         return sorted({*given[len(own) - _MOST_WRITES :], *own})

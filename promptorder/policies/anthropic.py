@@ -5,7 +5,8 @@ model) and reads the longest entry that lives at a breakpoint or within the bloc
 entry lives for 5 minutes or an hour from the start of the last request that read or wrote it. A change of tool choice,
 thinking or effort parts the messages' cache only. Source: the service's own documentation of prompt caching, 2026.
 
-Without marks nothing is cached, unless ``automatic`` asks for what the request's top-level mark does: one mark at the last block.
+Without marks nothing is cached, unless ``automatic`` asks for what the request's top-level mark does, one mark at the last block, or
+``mark_system`` for one where what stays the same mostly ends.
 """
 
 from __future__ import annotations
@@ -30,16 +31,18 @@ _MOST_BREAKPOINTS = 4
 class Options(PolicyOptions):
     """The service's rules.
 
-    ``lookback_blocks``: how many blocks a breakpoint looks at, itself the first. ``minimum_tokens``: the least that is
-    cached; None: as the model has it. ``lifetime_s``: of marks that do not say; None: their own, 5 minutes. ``automatic``:
-    a request without a mark is marked at its last block. ``readable_after_s``: how long after a request's start its entries can be
-    read (when its answer begins).
+    ``lookback_blocks``: how many content blocks a breakpoint looks at, itself the first; without limit where a trace does
+    not tell its content blocks. ``minimum_tokens``: the least that is
+    cached; None: as the model has it. ``lifetime_s``: of marks that do not say 1h; None: 5 minutes. ``automatic``:
+    a request without a mark is marked at its last block. ``mark_system``: it is marked behind its tools and system text.
+    ``readable_after_s``: how long after a request's start its entries can be read (when its answer begins).
     """
 
     lookback_blocks: int = 20
     minimum_tokens: int | None = None
     lifetime_s: float | None = None
     automatic: bool = False
+    mark_system: bool = False
     readable_after_s: float = 0.0
 
 
@@ -70,7 +73,9 @@ class _Anthropic:
         minimum = options.minimum_tokens
         if minimum is None:
             minimum = anthropic_minimum_tokens(request.model)
-        hit, expired = self._read(chain.keys, marks)
+        # A trace of hashes or bare ids does not tell where its content blocks end: there is nothing to count back by.
+        reach = options.lookback_blocks if request.block_ends else len(chain.keys)
+        hit, expired = self._read(chain.keys, marks, reach)
         cached = chain.ends[hit] if hit >= 0 else 0
         written = written_long = 0
         reached = cached
@@ -91,22 +96,25 @@ class _Anthropic:
 
     def _marks(self, request: TraceRequest, blocks: int) -> list[Breakpoint]:
         marks = [mark for mark in request.breakpoints if 0 <= mark.block < blocks]
-        if not marks and self._options.automatic:
-            return [Breakpoint(blocks - 1)]
+        if not marks:
+            if self._options.mark_system and 0 < request.opening_blocks < blocks:
+                marks.append(Breakpoint(request.opening_blocks - 1))
+            if self._options.automatic:
+                marks.append(Breakpoint(blocks - 1))
         return marks[-_MOST_BREAKPOINTS:]
 
     def _lifetime(self, mark: Breakpoint) -> float:
-        if mark.lifetime_s is not None:
-            return mark.lifetime_s
-        own = self._options.lifetime_s
-        return ANTHROPIC_LIFETIME_S if own is None else own
+        asked, own = mark.lifetime_s, self._options.lifetime_s
+        if own is None or (asked or 0.0) >= ANTHROPIC_LONG_LIFETIME_S:
+            return ANTHROPIC_LIFETIME_S if asked is None else asked
+        return own
 
     def _read(self, keys: list[bytes | tuple[str, int]], marks: list[Breakpoint]) -> tuple[int, bool]:
         """The last block of the longest entry that lives, -1 for none, and whether a longer one had died. Reading keeps alive."""
         expired = False
         looked = len(keys)
         for mark in reversed(marks):
-            lowest = max(0, mark.block - self._options.lookback_blocks + 1)
+            lowest = max(0, mark.block - reach + 1)
             for block in range(min(mark.block, looked - 1), lowest - 1, -1):
                 entry = self._entries.get(keys[block])
                 if entry is None or entry.readable_at_s > self._now_s:

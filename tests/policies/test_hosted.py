@@ -216,6 +216,13 @@ def test_hashed_traces_can_be_replayed() -> None:
     assert served[1].cached_tokens == 1436
 
 
+@pytest.mark.parametrize("policy", ["anthropic,automatic=true", "openai,rules=breakpoints"])
+def test_where_content_blocks_are_not_told_no_look_back_ends_early(policy: str) -> None:
+    long, grown = list(range(200)), list(range(300))
+    hashed = [TraceRequest(0, 1, ids, hash_block_tokens=64, at_s=0.0, model=SONNET) for ids in (long, grown)]
+    assert serve(policy, hashed)[1].cached_tokens == 200 * 64
+
+
 @given(
     st.lists(
         st.tuples(
