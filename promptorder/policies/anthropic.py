@@ -109,7 +109,9 @@ class _Anthropic:
             return ANTHROPIC_LIFETIME_S if asked is None else asked
         return own
 
-    def _read(self, keys: list[bytes | tuple[str, int]], marks: list[Breakpoint]) -> tuple[int, bool]:
+    def _read(
+        self, keys: list[bytes | tuple[str, int]], marks: list[Breakpoint], reach: int
+    ) -> tuple[int, bool]:
         """The last block of the longest entry that lives, -1 for none, and whether a longer one had died. Reading keeps alive."""
         expired = False
         looked = len(keys)
