@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
-from zlib import crc32
 
 from promptorder.forms._json import Path
 
@@ -262,7 +262,7 @@ def _picture(value: object) -> str:
     if isinstance(value, dict):
         value = {k: v for k, v in value.items() if k != "cache_control"}
     text = value if isinstance(value, str) else _dumps(value)
-    return f"picture {crc32(text.encode('utf-8', 'replace')):08x}"
+    return f"picture {blake2b(text.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
 def _dumps(value: object) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from promptorder.difference.changes import WORTH, size
+from promptorder.forms._lifetimes import cache_key, lifetime
 from promptorder.forms._requests import Part, parts, provider
-from promptorder.lint._changes import WORTH, size
-from promptorder.lint._lifetimes import cache_key, lifetime
 from promptorder.prefix import common_start
 
 _STEP = 64

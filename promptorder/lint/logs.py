@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from promptorder.difference.changes import HEAD, IN_FORM, WORTH, Change, compare, has, short, size
 from promptorder.difference.drift import ID, PLACE
-from promptorder.forms._envelope import SESSION_KEYS, TIME_KEYS, first_named
+from promptorder.forms._envelope import SESSION_KEYS, TIME_KEYS, first_named, moment
+from promptorder.forms._lifetimes import SLACK_S, load_options
 from promptorder.forms._requests import ANTHROPIC, LLAMA_SERVER, OLLAMA, OPENAI, late_systems, unwrap
 from promptorder.lint._earlier import Earlier, Group, belongs, best
-from promptorder.lint._lifetimes import SLACK_S, load_options, moment
 from promptorder.lint.engine import Options, fingerprint
 from promptorder.lint.registry import Rules
 from promptorder.model.lint import Finding, Hit, Related

@@ -82,8 +82,8 @@ def drift(was: str, now: str) -> Drift:
         several = len(_SHOT.findall(now, max(0, n - 80), n + 600)) >= 3
         if kind == TEXT and several and _shots_differ(was, now, n):
             kind = FEWSHOT
-    start, end = _word_at(now, n)
-    before, after = was[slice(*_word_at(was, n))], now[start:end]
+    start, end = word_at(now, n)
+    before, after = was[slice(*word_at(was, n))], now[start:end]
     if before == after:  # something was added to the end of a text, or taken from it
         before, after = was[n : n + 40].strip(), now[n : n + 40].strip()
     return Drift(kind, start, end, before, after, kept)
@@ -91,7 +91,7 @@ def drift(was: str, now: str) -> Drift:
 
 def kind_of_change(was: str, now: str, n: int) -> str:
     """What the words at the first difference are: a time, a date, an id, ..., or just text."""
-    a, b = (_TAGS.sub("", text[slice(*_word_at(text, n))]) for text in (was, now))
+    a, b = (_TAGS.sub("", text[slice(*word_at(text, n))]) for text in (was, now))
     line = now[now.rfind("\n", 0, n) + 1 : n]
     near = now[max(0, n - 24) : n + 24]
     words = (a, b)
@@ -148,7 +148,7 @@ def _same_but_for(was: str, now: str, n: int) -> str:
     """The kind of a change of form alone: white space, encoding, or order."""
     if _squeezed(was) == _squeezed(now):
         return WHITESPACE
-    if _plain(was) == _plain(now):
+    if plain(was) == plain(now):
         return ENCODING
     end = common_end(was, now, n)
     start = n - len(now[:n].rpartition("\n")[2].split(" ")[-1])
@@ -174,7 +174,8 @@ def _shots_differ(was: str, now: str, n: int) -> bool:
     return any(len(line) > 3 and _SHOT.match(line) for line in lines & others)
 
 
-def _word_at(text: str, n: int) -> tuple[int, int]:
+def word_at(text: str, n: int) -> tuple[int, int]:
+    """Start and end of what stands around ``n`` without white space, at most 80 characters to each side."""
     start, end = n, n
     while start > 0 and n - start < 80 and not text[start - 1].isspace():
         start -= 1
@@ -187,7 +188,7 @@ def _squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text without what encodings and editors do to characters."""
     from html import unescape
     from unicodedata import normalize

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from promptorder.forms._requests import Part
-from promptorder.lint import _drift
-from promptorder.lint._changes import (
+from promptorder.difference import drift as drifts
+from promptorder.difference.changes import (
     IN_FORM,
     KIND_WORDS,
     TURNS,
@@ -20,7 +19,8 @@ from promptorder.lint._changes import (
     short,
     size,
 )
-from promptorder.lint._drift import VOLATILE, drift
+from promptorder.difference.drift import VOLATILE, drift
+from promptorder.forms._requests import Part
 
 REWRITTEN, DROPPED, STRIPPED, IMAGE = (
     "history-rewritten",
@@ -55,8 +55,8 @@ def of_history(was: Sequence[Part], now: Sequence[Part], k: int, same_session: b
         return Change(REWRITTEN, "id", what, kept, history, k, 0, len(new.text))
     if old.kind == "call" and _same_arguments(old, new):
         what = "the arguments of an earlier call come with their keys in another order"
-        return Change(_drift.JSON_ORDER, "json-order", what, kept + len(old.text), history, k)
-    if _drift.only_thoughts(old.text, new.text):
+        return Change(drifts.JSON_ORDER, "json-order", what, kept + len(old.text), history, k)
+    if drifts.only_thoughts(old.text, new.text):
         what = _MISSING if len(new.text) < len(old.text) else _PUT_IN
         return Change(STRIPPED, "thoughts", what, kept + len(new.text), True, k)
     return _of_one_turn(was, now, k, (kept, history), goes_on)
@@ -121,7 +121,7 @@ def _of_another_place(
 ) -> Change | None:
     """A message that stands further back: examples that were shuffled, or something kept near the end."""
     if was[k].role == "user" and any(part.role == "assistant" for part in was[k : len(was) - 1]):
-        return Change(_drift.FEWSHOT, "moved", "the examples come in another order", size(now[k:]), True, k)
+        return Change(drifts.FEWSHOT, "moved", "the examples come in another order", size(now[k:]), True, k)
     if size(kept) < WORTH:
         return None
     what = "a message moved to another place in the history"

@@ -10,13 +10,13 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from promptorder.difference import drift as drifts
+from promptorder.difference.drift import QUESTION, VOLATILE, Drift, drift
 from promptorder.forms._requests import Part
-from promptorder.lint import _drift
-from promptorder.lint._drift import QUESTION, VOLATILE, Drift, drift
 from promptorder.prefix import common_start
 
 HEAD, TOOL_ORDER, TOOL_CHANGED = "prompt-head-changed", "tool-order", "tool-changed"
-IN_FORM = frozenset((_drift.WHITESPACE, _drift.ENCODING, _drift.JSON_ORDER, _drift.FEWSHOT, _drift.LINES))
+IN_FORM = frozenset((drifts.WHITESPACE, drifts.ENCODING, drifts.JSON_ORDER, drifts.FEWSHOT, drifts.LINES))
 """Kinds of change that are a rule of their own, wherever in the prompt they stand."""
 TURNS = ("assistant", "history")
 WORTH, WORTH_OF_TEXT = 160, 320
@@ -63,7 +63,7 @@ def compare(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bool
 
 
 def _of_turns(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bool) -> Change | None:
-    from promptorder.lint._history import of_history
+    from promptorder.difference.history import of_history
 
     return of_history(was, now, k, same_session)
 
@@ -120,18 +120,22 @@ def _is_single(was: Sequence[Part], now: Sequence[Part]) -> bool:
 
 
 def _of_tools(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bool) -> Change | None:
+    change = of_tools(was, now, k, same_session)
+    return change if change.history or kept_parts(was, now, k - 1)[0] >= WORTH else None
+
+
+def of_tools(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bool) -> Change:
+    """The change at part ``k``, which is a tool or a schema in one of the requests, whatever it costs."""
     kept, history = kept_parts(was, now, k - 1)
-    if not history and kept < WORTH:
-        return None
     old = [part for part in was if part.role in ("tools", "schema")]
     new = [part for part in now if part.role in ("tools", "schema")]
     at = k if now[k].role in ("tools", "schema") else -1
-    names, others = (sorted(map(_tool_name, parts)) for parts in (old, new))
+    names, others = (sorted(map(tool_name, parts)) for parts in (old, new))
     both_tools = was[k].role == now[k].role == "tools"
-    if both_tools and _tool_name(was[k]) == _tool_name(now[k]):
+    if both_tools and tool_name(was[k]) == tool_name(now[k]):
         return _of_one_tool(was[k], now[k], k, kept, history)
     if both_tools and names == others:
-        what = f"the tools come in another order, from {_tool_name(now[k])} on"
+        what = f"the tools come in another order, from {tool_name(now[k])} on"
         return Change(TOOL_ORDER, "tool-order", what, kept, history, at)
     if was[k].role == now[k].role == "schema":
         what = "the schema of the answer is another one"
@@ -142,14 +146,14 @@ def _of_tools(was: Sequence[Part], now: Sequence[Part], k: int, same_session: bo
 
 
 def _of_one_tool(old: Part, new: Part, k: int, kept: int, history: bool) -> Change:
-    name = _tool_name(new)
+    name = tool_name(new)
     if as_json(old.text) == as_json(new.text):
         what = f"the keys of the tool {name} come in another order"
-        return Change(_drift.JSON_ORDER, "json-order", what, kept, history, k)
+        return Change(drifts.JSON_ORDER, "json-order", what, kept, history, k)
     found = drift(old.text, new.text)
     cause = found.kind if found.kind in IN_FORM else TOOL_CHANGED
     what = f"the definition of the tool {name} changed: {became(found)}"
-    weak = found.kind == _drift.TEXT
+    weak = found.kind == drifts.TEXT
     return Change(cause, found.kind, what, kept + found.kept, history, k, found.start, found.end, weak)
 
 
@@ -168,7 +172,7 @@ def _of_head(was: Sequence[Part], now: Sequence[Part], k: int, same_session: boo
     if not history and kept < (WORTH if volatile else WORTH_OF_TEXT):
         return None
     cause = found.kind if found.kind in IN_FORM else HEAD
-    plain = found.kind in (_drift.TEXT, _drift.MEMORY)
+    plain = found.kind in (drifts.TEXT, drifts.MEMORY)
     is_all = new.role == "prompt" or (new.role == "user" and k == 0)
     if (
         plain
@@ -179,7 +183,7 @@ def _of_head(was: Sequence[Part], now: Sequence[Part], k: int, same_session: boo
     # Words that change once are a new version of the rules; in the middle of a chat they are memory or state.
     weak = not volatile and found.kind != QUESTION and new.role != "prompt" and not (same_session and history)
     # Behind a system text a message is the right place for what a person edits, or a search finds.
-    note = new.role == "user" and (plain or found.kind == _drift.LINES) and (same_session or not is_all)
+    note = new.role == "user" and (plain or found.kind == drifts.LINES) and (same_session or not is_all)
     what = f"{KIND_WORDS[found.kind]} in {where}: {became(found)}"
     return Change(cause, found.kind, what, kept, history, k, found.start, found.end, weak, note)
 
@@ -194,10 +198,11 @@ def _of_moved_head(was: Sequence[Part], now: Sequence[Part], k: int, same_sessio
     if now[k].role == "system" and was[k].role != "system" and not has(now[k + 1 :], was[k]):
         return _of_turns(was, now, k, same_session)  # a note in the place of turns
     what = "a system text was put in" if now[k].role == "system" else "a system text is gone"
-    return Change(HEAD, _drift.TEXT, what, kept, history, k, weak=not (same_session and history))
+    return Change(HEAD, drifts.TEXT, what, kept, history, k, weak=not (same_session and history))
 
 
-def _tool_name(part: Part) -> str:
+def tool_name(part: Part) -> str:
+    """What a tool is called."""
     value = as_json(part.text) if part.kind == "tool" else None
     if isinstance(value, dict):
         inner = value.get("function")
@@ -207,17 +212,17 @@ def _tool_name(part: Part) -> str:
 
 
 KIND_WORDS = {
-    _drift.WHITESPACE: "white space changed",
-    _drift.ENCODING: "the same words come in other characters",
-    _drift.JSON_ORDER: "the keys of JSON come in another order",
-    _drift.FEWSHOT: "the examples are others or come in another order",
-    _drift.LINES: "the same words come in another order",
-    _drift.TIMESTAMP: "a clock",
-    _drift.DATE: "a date",
-    _drift.ID: "an id",
-    _drift.COUNTER: "a counter",
-    _drift.PLACE: "a folder, branch or machine",
-    _drift.QUESTION: "the question stands before static text",
-    _drift.MEMORY: "memory or retrieved text",
-    _drift.TEXT: "other words",
+    drifts.WHITESPACE: "white space changed",
+    drifts.ENCODING: "the same words come in other characters",
+    drifts.JSON_ORDER: "the keys of JSON come in another order",
+    drifts.FEWSHOT: "the examples are others or come in another order",
+    drifts.LINES: "the same words come in another order",
+    drifts.TIMESTAMP: "a clock",
+    drifts.DATE: "a date",
+    drifts.ID: "an id",
+    drifts.COUNTER: "a counter",
+    drifts.PLACE: "a folder, branch or machine",
+    drifts.QUESTION: "the question stands before static text",
+    drifts.MEMORY: "memory or retrieved text",
+    drifts.TEXT: "other words",
 }

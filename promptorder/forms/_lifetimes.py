@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from promptorder.forms._envelope import number_in
 from promptorder.forms._requests import ANTHROPIC, OLLAMA, OPENAI, breakpoints
 
 _LOAD_OPTIONS = (
@@ -57,31 +58,6 @@ def cache_key(body: dict[str, Any]) -> str:
     return "\0".join(str(body[key]) for key in _KEYS if body.get(key) is not None)
 
 
-def moment(value: object) -> float | None:
-    """Seconds since 1970 of a time as logs write it: ISO 8601, or a number of s, ms, µs or ns."""
-    if isinstance(value, str):
-        number = _number(value)
-        if number is None:
-            return _iso(value)
-        value = number
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < 1e20:
-        return None
-    for limit, unit in ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3)):
-        if value > limit:
-            return value * unit
-    return float(value)
-
-
-def _iso(value: str) -> float | None:
-    from datetime import UTC, datetime
-
-    try:
-        when = datetime.fromisoformat(value.strip())
-        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None
-
-
 def _openai(body: dict[str, Any]) -> Lifetime:
     from promptorder.providers import openai_lifetime_s
 
@@ -97,19 +73,12 @@ def _seconds(value: object) -> float:
     if isinstance(value, (int, float)):
         seconds = float(value)
     elif isinstance(value, str):
-        seconds = _number(value)
+        seconds = number_in(value)
         if seconds is None:
-            found = [(_number(number), unit) for number, unit in _DURATION.findall(value)]
+            found = [(number_in(number), unit) for number, unit in _DURATION.findall(value)]
             seconds = (
                 sum(number * _UNIT_S[unit] for number, unit in found if number is not None) if found else None
             )
     if seconds is None:
         return _KEEP_ALIVE_S
     return float("inf") if seconds < 0 else seconds
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
