@@ -77,7 +77,9 @@ def print_note(label: str, text: str, *, color: Color = "auto") -> None:
 class Progress(Protocol):
     """What a running comparison tells its watcher."""
 
-    def step(self, text: str, *, done: int, total: int, left_s: float | None, part: bool = False) -> None:
+    def step(
+        self, text: str, *, done: int, total: int | None, left_s: float | None, part: bool = False
+    ) -> None:
         """Something has begun, with ``part`` a whole part of the run.
 
         ``left_s`` is the time that is left, None while it is unknown.
@@ -100,7 +102,9 @@ def progress(*, quiet: bool, color: Color) -> Iterator[Progress]:
 
 
 class _Silence:
-    def step(self, text: str, *, done: int, total: int, left_s: float | None, part: bool = False) -> None:
+    def step(
+        self, text: str, *, done: int, total: int | None, left_s: float | None, part: bool = False
+    ) -> None:
         pass
 
     def line(self, text: str) -> None:
@@ -108,7 +112,9 @@ class _Silence:
 
 
 class _Lines:
-    def step(self, text: str, *, done: int, total: int, left_s: float | None, part: bool = False) -> None:
+    def step(
+        self, text: str, *, done: int, total: int | None, left_s: float | None, part: bool = False
+    ) -> None:
         if part:
             self.line(text if left_s is None else f"{text}; about {duration(left_s)} left")
 
@@ -120,7 +126,9 @@ class _Live:
     def __init__(self, display: object, task: object) -> None:
         self._display, self._task = display, task
 
-    def step(self, text: str, *, done: int, total: int, left_s: float | None, part: bool = False) -> None:
+    def step(
+        self, text: str, *, done: int, total: int | None, left_s: float | None, part: bool = False
+    ) -> None:
         left = "" if left_s is None else f"about {duration(left_s)} left"
         self._display.update(self._task, description=_one_line(text), completed=done, total=total, left=left)  # type: ignore[attr-defined]
 
@@ -194,13 +202,13 @@ def _renderables(block: Block, width: int) -> Iterator[RenderableType]:
         case Bars(title, bars):
             yield Text(title)
             # Long names, as of files, leave room for a bar.
-            labels = [shorten(_one_line(bar.label), width // 2) for bar in bars]
+            labels = [shorten(_one_line(each.label), width // 2) for each in bars]
             label_width = max(len(label) for label in labels)
-            text_width = max(len(bar.text) for bar in bars)
+            text_width = max(len(each.text) for each in bars)
             length = max(1, min(50, width - label_width - text_width - 6))
-            for label, bar in zip(labels, bars, strict=True):
-                line = f"{label:<{label_width}}  {bar.text:>{text_width}}  "
-                yield Text.assemble(line, (_bar(bar.value, length), "green"))
+            for label, each in zip(labels, bars, strict=True):
+                line = f"{label:<{label_width}}  {each.text:>{text_width}}  "
+                yield Text.assemble(line, (bar(each.value, length), "green"))
 
 
 def shorten(text: str, width: int) -> str:
@@ -208,7 +216,8 @@ def shorten(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width // 2]}…{text[len(text) - (width - 1) // 2 :]}"
 
 
-def _bar(value: float | None, length: int) -> str:
+def bar(value: float | None, length: int) -> str:
+    """A share from 0 to 1 as ``length`` characters, ``?`` where it is unknown."""
     if value is None:
         return "?"
     filled = round(value * length)

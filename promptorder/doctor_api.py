@@ -12,8 +12,6 @@ from importlib import metadata
 from typing import Any
 
 from promptorder.doctor import judge
-from promptorder.doctor._reuse import shown
-from promptorder.doctor._texts import Text, fitting, tail_words, texts
 from promptorder.engines import REGISTRY as ENGINES
 from promptorder.engines import open_engine
 from promptorder.engines._inspect import REGISTRY as INSPECTORS
@@ -25,6 +23,8 @@ from promptorder.errors import (
     PromptTooLongError,
     UsageError,
 )
+from promptorder.measure.control_texts import Text, fitting, tail_words, texts
+from promptorder.measure.controls import call_of, shown
 from promptorder.model.doctor import (
     Call,
     EngineChoice,
@@ -37,7 +37,7 @@ from promptorder.model.doctor import (
 )
 from promptorder.model.engine import Engine, EngineOptions
 from promptorder.model.prompt import Message, Prompt
-from promptorder.model.sample import Reply
+from promptorder.model.sample import Control
 
 NUMBER_OF_CALLS = 6
 _CONTEXT_TOKENS = 4096
@@ -126,9 +126,8 @@ class _Patient:
 
     def examined(self, on_call: OnCall | None) -> Facts:
         """All facts; no call where nobody listens."""
-        info = self._engine.info
         before, model = self._inspect()
-        facts = replace(self._facts, before=before, model=model, duration_caveat=info.duration_caveat)
+        facts = replace(self._facts, before=before, model=model)
         if on_call is None:
             return replace(facts, why_no_calls="--no-calls")
         kept = before.ours.context_tokens if before.ours is not None else None
@@ -179,24 +178,15 @@ class _Patient:
         return calls
 
     def _ask(self, text: Text) -> Call:
-        length, share = len(text.text), text.shared_characters
+        length = len(text.text)
+        control = Control(text.kind, length, text.shared_characters)
         try:
             reply = self._engine.ask(
                 Prompt((Message("user", text.text),), document_start=(0, 0), document_characters=length)
             )
         except EngineError as error:
-            return Call(text.kind, length, share, failure=str(error))
-        return Call(
-            text.kind,
-            length,
-            share,
-            prompt_tokens=reply.prompt_tokens,
-            cached_tokens=reply.cached_tokens,
-            read_tokens=reply.read_tokens,
-            prefill_ns=reply.prefill_ns,
-            load_ns=reply.load_ns,
-            waited_ns=_waited(reply),
-        )
+            return call_of(control, None, str(error))
+        return call_of(control, reply)
 
     def _keep_alive(self, before: ServerFacts, model: ModelFacts) -> float | None:
         """Tried only where it cannot be read, and where the model is not loaded yet."""
@@ -212,14 +202,6 @@ class _Patient:
 
 def _is_reused(calls: list[Call]) -> bool:
     return any(shown(calls, kind) != "not-reused" for kind in ("short", "other-tail"))
-
-
-def _waited(reply: Reply) -> int | None:
-    parts = (reply.total_ns, reply.load_ns, reply.prefill_ns, reply.decode_ns)
-    total, load, prefill, decode = parts
-    if total is None or load is None or prefill is None or decode is None:
-        return None
-    return max(0, total - load - prefill - decode)
 
 
 def _refusal(error: EngineError | UsageError) -> Refusal:

@@ -13,7 +13,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,7 +21,7 @@ from promptorder.contracts import run as run_contract
 from promptorder.contracts.run import PARTIAL_SCHEMA, sample_from_json, sample_to_json
 from promptorder.errors import InputError, OutputError, UsageError
 from promptorder.model.run import Run
-from promptorder.model.sample import Sample
+from promptorder.model.sample import Phase, Sample
 
 LAST_RUN = "last-run.json"
 
@@ -67,10 +67,13 @@ class RunFile:
         if not resume:
             self._lines = []  # a header alone binds nobody
 
-    def begin(self, header: Mapping[str, Any], questions: int) -> list[Sample]:
+    def begin(
+        self, header: Mapping[str, Any], questions: int, checks: Callable[[int], bool] = lambda repeat: False
+    ) -> list[Sample]:
         """Write the header, or compare it with the one that is there; returns samples of whole blocks.
 
-        Raises UsageError where a resumed run measured something else.
+        ``checks`` says of a repeat whether its blocks hold a follow-up that was asked again. Raises UsageError where a
+        resumed run measured something else.
         """
         header = {"schema": PARTIAL_SCHEMA, **header}
         if not self._lines:
@@ -88,7 +91,7 @@ class RunFile:
                 f"{self.partial} was measured with another {', '.join(differing)}",
                 hint="repeat the command as it was, or delete that file to start anew",
             )
-        self._sort_out(questions)
+        self._sort_out(questions, checks)
         return self.kept
 
     @property
@@ -123,7 +126,7 @@ class RunFile:
         with contextlib.suppress(OSError):
             self._file.close()
 
-    def _sort_out(self, questions: int) -> None:
+    def _sort_out(self, questions: int, checks: Callable[[int], bool]) -> None:
         """Keep the blocks that are whole; what a broken one gave is kept apart."""
         blocks: dict[tuple[str, int], list[Sample]] = {}
         for line in self._lines[1:]:
@@ -136,7 +139,7 @@ class RunFile:
                     continue
                 blocks.setdefault(sample.block, []).append(sample)
         for key, samples in blocks.items():
-            if _is_whole(samples, questions):
+            if _is_whole(samples, questions, checked=checks(key[1])):
                 self.kept += samples
             else:
                 self.abandoned += samples
@@ -254,11 +257,21 @@ def _unfinished(path: Path) -> InputError:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a file whole or not at all; raises OutputError."""
+    with written_whole(path) as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[IO[str]]:
+    """A file to write bit by bit, there under its name when all is written; after an error it is as it was before.
+
+    Raises OutputError.
+    """
     temporary: str | None = None
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes the file for its owner alone; a report is for whoever may read the folder.
@@ -266,10 +279,26 @@ def write_atomically(path: Path, text: str) -> None:
         os.umask(umask)
         Path(temporary).chmod(0o666 & ~umask)
         Path(temporary).replace(path)
+        temporary = None
     except OSError as error:
+        raise _cannot_write(path, error) from error
+    finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 Path(temporary).unlink()
+
+
+@contextlib.contextmanager
+def output(path: Path) -> Iterator[IO[str]]:
+    """A file that is written whole or not at all, or what is there already and is no file, such as a pipe."""
+    if not path.exists() or path.is_file():
+        with written_whole(path) as file:
+            yield file
+        return
+    try:
+        with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+            yield file
+    except OSError as error:
         raise _cannot_write(path, error) from error
 
 
@@ -293,15 +322,9 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
 
 def write_output(path: Path, text: str) -> None:
-    """Write a file whole or not at all, or to what is there already and is no file, such as a pipe."""
-    if not path.exists() or path.is_file():
-        write_atomically(path, text)
-        return
-    try:
-        with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
+    """Write a text to ``output(path)``."""
+    with output(path) as file:
+        file.write(text)
 
 
 def append(path: Path, text: str) -> None:
@@ -320,15 +343,19 @@ def _is_half_header(lines: Sequence[str]) -> bool:
     return text.startswith(start) or start.startswith(text)
 
 
-def _is_whole(samples: Sequence[Sample], questions: int) -> bool:
+def _is_whole(samples: Sequence[Sample], questions: int, *, checked: bool) -> bool:
     # What ended the run may have broken the reply before it: a resumed run asks again.
     if any(sample.failure is not None for sample in samples):
         return False
+    if any(sample.control is not None for sample in samples):
+        return any(sample.control is not None and sample.control.kind == "repeat" for sample in samples)
     asked = {sample.question for sample in samples if sample.question}
     if asked != set(range(1, questions + 1)):
         return False
+    if checked and not any(sample.phase is Phase.CHECK for sample in samples):
+        return False
     counted = any(s.reply and (s.reply.cached_tokens is not None or s.reply.read_tokens) for s in samples)
-    return counted or any(sample.phase.value == "warm-repeat" for sample in samples)
+    return counted or any(sample.phase is Phase.WARM_REPEAT for sample in samples)
 
 
 def _unnamed(*, resume: bool) -> Path:

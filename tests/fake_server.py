@@ -13,13 +13,15 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self
 
 Counting = Literal["cached", "whole", "new"]
+Durations = Literal["prefill", "milliseconds", "last-batch", "last-token"]
+Caching = Literal["starts", "repeats", "nothing"]
 Json = dict[str, Any]
 
 JSON_TYPE = "application/json; charset=utf-8"
@@ -28,9 +30,11 @@ DEFAULT_CONTEXT = 4096
 LEAST_CONTEXT = 256  # llama-server rounds a smaller context up
 ANSWER = ["The", "answer", "stands", "in", "the", "second", "section", "of", "the", "report", "."]
 NEW_TOKEN_NS = 10_000
+BATCH_TOKENS = 512
 ANSWER_TOKEN_NS = 200_000
 LOAD_NS = 3_000_000
 FIXED_NS = 500_000
+NEWEST = (999,)  # for what is no version
 HOLD_S = 0.02  # how long an unloaded model stays in the list: 22 ms were seen
 
 
@@ -119,7 +123,12 @@ class FakeOllama:
     """The fake server, running in threads while in its `with` statement.
 
     `faults` says what goes wrong with which chat call, counted from 1. Only calls that would run the model
-    count, and of those only the ones whose body `counts` accepts.
+    count, and of those only the ones whose body `counts` accepts. `waits` says which of them wait for a slot
+    first, in ns. `counting`, `durations` and `answers_unread` (whether a prompt is rendered, and refused, without
+    running the model) are those of the version unless they are given. `caching` is what its models can reuse: any
+    start, only a whole prompt ("repeats"), or nothing. `lacks` are paths that it does not know, `leaves_out` keys that
+    stand in no answer, as where another program imitates Ollama. `before` is called with the body of each counted chat
+    call before it is read. `answer` gives the words of an answer by the tokens that were reused.
     """
 
     def __init__(
@@ -132,6 +141,15 @@ class FakeOllama:
         faults: Mapping[int, Fault] | None = None,
         counts: Callable[[Json], bool] = lambda body: True,
         counting: Counting | None = None,
+        durations: Durations | None = None,
+        answers_unread: bool | None = None,
+        new_token_ns: int = NEW_TOKEN_NS,
+        waits: Mapping[int, int] | None = None,
+        caching: Caching = "starts",
+        lacks: Collection[str] = (),
+        leaves_out: Collection[str] = (),
+        before: Callable[[FakeOllama, Json], None] = lambda fake, body: None,
+        answer: Callable[[int], Sequence[str]] = lambda reused: ANSWER,
     ) -> None:
         self.version = version
         self.models = {model.name: model for model in models}
@@ -139,6 +157,16 @@ class FakeOllama:
         self.faults = dict(faults or {})
         self.counts = counts
         self.counting = counting or _counting_of(version)
+        numbers = _numbers_of(version)
+        whole_ms = (0, 4, 0) <= numbers <= (0, 6, 1)
+        self.durations = durations or ("milliseconds" if whole_ms else "prefill")
+        self.answers_unread = numbers >= (0, 30, 0) if answers_unread is None else answers_unread
+        self.new_token_ns = new_token_ns
+        self.waits = dict(waits or {})
+        self.caching = caching
+        self.answer = answer
+        self.lacks, self.leaves_out, self.before = frozenset(lacks), frozenset(leaves_out), before
+        self.waiting_counts = numbers < (0, 12, 5)
         self.requests: list[Recorded] = []
         self.chats = 0
         self.closing = threading.Event()
@@ -179,6 +207,11 @@ class FakeOllama:
         """Lose all that is loaded and cached, as by a restart."""
         self._runners.clear()
 
+    def drop_cache(self) -> None:
+        """Forget what was read, as when others have sent long prompts; the models stay loaded."""
+        for runner in self._runners.values():
+            runner.read.clear()
+
     def loaded(self) -> list[str]:
         """List the names of the models in memory."""
         now = time.monotonic()
@@ -211,8 +244,19 @@ class FakeOllama:
             tokens = context // 2 + 2  # a cut prompt, as the real one reports it
             return _Prefill(tokens, 0, load_ns)
         shared = max((_shared(prompt, text) for text in runner.read), default=0)
+        if self.caching == "nothing" or (self.caching == "repeats" and prompt not in runner.read):
+            shared = 0
         runner.read.append(prompt)
         return _Prefill(tokens, min(shared // CHARACTERS_PER_TOKEN, tokens - 1), load_ns)
+
+    def duration_ns(self, new_tokens: int, wait_ns: int) -> int:
+        """Report the time of reading so many tokens the way this version does."""
+        ns = FIXED_NS + self.new_token_ns * new_tokens + wait_ns * self.waiting_counts
+        if self.durations == "milliseconds":
+            return ns // 1_000_000 * 1_000_000
+        if self.durations == "last-batch":
+            return FIXED_NS + self.new_token_ns * ((new_tokens - 1) % BATCH_TOKENS + 1)
+        return FIXED_NS + self.new_token_ns if self.durations == "last-token" else ns
 
     def counts_of(self, prefill: _Prefill) -> Json:
         """Report a prompt's tokens the way this version does."""
@@ -226,13 +270,18 @@ class FakeOllama:
 
 
 def _counting_of(version: str) -> Counting:
+    numbers = _numbers_of(version)
+    if (0, 33, 3) <= numbers < NEWEST:
+        return "cached"
+    return "new" if numbers == (0, 30, 0) or numbers < (0, 2, 0) else "whole"
+
+
+def _numbers_of(version: str) -> tuple[int, ...]:
     try:
         numbers = tuple(int(part) for part in version.split("-", 1)[0].split("."))
     except ValueError:
-        return "whole"
-    if numbers >= (0, 33, 3):
-        return "cached"
-    return "new" if numbers == (0, 30, 0) else "whole"
+        return NEWEST
+    return numbers if any(numbers) else NEWEST
 
 
 def _tokens(text: str) -> int:
@@ -297,7 +346,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if fake.required_header and self.headers.get(fake.required_header[0]) != fake.required_header[1]:
                 raise _HttpError(401, "unauthorized")
-            if route := routes.get((self.command, self.path)):
+            route = routes.get((self.command, self.path))
+            if route and self.path not in fake.lacks:
                 route(fake, body)
             else:
                 self._send(404, b"404 page not found", "text/plain")
@@ -374,7 +424,7 @@ class _Handler(BaseHTTPRequestHandler):
         self, fake: FakeOllama, model: FakeModel, body: Json, prompt: str, piece: Callable[[str], Json]
     ) -> None:
         base = {"model": body["model"], "created_at": "2026-01-01T00:00:00.000000000Z"}
-        if body.get("_debug_render_only"):
+        if body.get("_debug_render_only") and fake.answers_unread:
             self._send_json(
                 {**base, **piece(""), "done": False, "_debug_info": {"rendered_template": prompt}}
             )
@@ -391,7 +441,7 @@ class _Handler(BaseHTTPRequestHandler):
                 reason = "unload" if unloads else "load"
                 self._send_json({**base, **piece(""), "done": True, "done_reason": reason})
                 return
-            if body.get("truncate") is False and _tokens(prompt) > context:
+            if body.get("truncate") is False and _tokens(prompt) > context and fake.answers_unread:
                 fake.load(model.name, context)
                 raise _HttpError(400, _refusal(_tokens(prompt), context))
             fault = self._fault(fake, body)
@@ -401,20 +451,25 @@ class _Handler(BaseHTTPRequestHandler):
             if unloads:
                 fake.unload(model.name)
         asked = options.get("num_predict", -1)
-        words = ANSWER if asked < 0 else ANSWER[:asked]
-        prefill_ns = FIXED_NS + NEW_TOKEN_NS * (prefill.tokens - prefill.reused)
+        whole = list(fake.answer(prefill.reused))
+        words = whole if asked < 0 else whole[:asked]
+        new_tokens = prefill.tokens - prefill.reused
+        wait_ns = fake.waits.get(fake.chats, 0) if self.path == "/api/chat" else 0
+        prefill_ns = FIXED_NS + fake.new_token_ns * new_tokens
         decode_ns = ANSWER_TOKEN_NS * len(words)
-        time.sleep((prefill.load_ns + prefill_ns + decode_ns) / 1e9)
+        spent_ns = prefill.load_ns + prefill_ns + decode_ns + wait_ns
+        time.sleep(spent_ns / 1e9)
         last = {
             "done": True,
-            "done_reason": "length" if len(words) < len(ANSWER) else "stop",
-            "total_duration": prefill.load_ns + prefill_ns + decode_ns + FIXED_NS,
+            "done_reason": "length" if len(words) < len(whole) else "stop",
+            "total_duration": spent_ns + FIXED_NS,
             "load_duration": prefill.load_ns,
             **fake.counts_of(prefill),
-            "prompt_eval_duration": prefill_ns,
+            "prompt_eval_duration": fake.duration_ns(new_tokens, wait_ns),
             "eval_count": len(words),
             "eval_duration": decode_ns,
         }
+        last = {key: value for key, value in last.items() if key not in fake.leaves_out}
         pieces = [word if place == 0 else f" {word}" for place, word in enumerate(words)]
         if body.get("stream", True):
             lines = [{**base, **piece(text), "done": False} for text in pieces]
@@ -426,6 +481,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/api/chat" or not fake.counts(body):
             return None
         fake.chats += 1
+        fake.before(fake, body)
         return fake.faults.get(fake.chats)
 
     def _answer(self, lines: list[Json], fault: Fault | None, kind: str) -> None:

@@ -38,8 +38,8 @@ ROLES = ("<|system|>", "<|user|>", "<|assistant|>", "<|tool|>")
 END = "<|end|>"
 
 
-def make_tiny_gguf(path: Path, seed: int = 7) -> Path:
-    """Write the model to `path`; the same seed gives the same bytes."""
+def make_tiny_gguf(path: Path, seed: int = 7, pre: str = "gpt-2") -> Path:
+    """Write the model to `path`; the same seed gives the same bytes. `pre` says how text is cut into words."""
     tokens, merges = _vocabulary()
     special = [END, *ROLES]
     speakable = [tokens.index("Ġ" + word) for word in dict.fromkeys(WORDS)]
@@ -59,7 +59,7 @@ def make_tiny_gguf(path: Path, seed: int = 7) -> Path:
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_vocab_size(len(vocabulary))
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
+    writer.add_tokenizer_pre(pre)
     writer.add_token_list(vocabulary)
     writer.add_token_types([normal] * len(tokens) + [control] * len(special))
     writer.add_token_merges(merges)

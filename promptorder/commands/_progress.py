@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from promptorder.console import Progress, duration
+from promptorder.measure.control_texts import FROM_DOCUMENT
+from promptorder.measure.controls import Ability, ability, calls_of
 from promptorder.measure.eta import TimeLeft, tokens_to_read
 from promptorder.measure.runner import BlockStarted, CallStarted, Sampled
 from promptorder.model.report import Column, Paragraph, Report, Table
@@ -17,7 +19,22 @@ if TYPE_CHECKING:
 # Prefill speeds seen in the field: SmolLM2 on two CPU cores to a 27B model on a GPU.
 _SLOW_TOKENS_PER_S, _FAST_TOKENS_PER_S = 200, 3000
 
-_CALLS = {Phase.WARM_REPEAT: "warm repeat", Phase.CALIBRATION: "calibration"}
+_CALLS = {
+    Phase.WARM_REPEAT: "warm repeat",
+    Phase.CALIBRATION: "calibration",
+    Phase.CONTROL: "control call",
+    Phase.CHECK: "asking again, cold",
+}
+
+
+_SHOWN: dict[Ability, str] = {
+    "works": "a shared start is reused",
+    "hangs-on-tail": "a shared start is reused, but not behind a prompt with a long end",
+    "partly": "a part of a shared start is reused",
+    "only-repeats": "only an identical prompt is reused",
+    "nothing": "nothing is reused",
+    "cannot-tell": "they do not tell",
+}
 
 
 def watch(comparing: Comparing, display: Progress) -> None:
@@ -26,6 +43,7 @@ def watch(comparing: Comparing, display: Progress) -> None:
     left = TimeLeft(plan, comparing.expected)
     total = len(plan.layouts) * plan.repeats * len(plan.questions)
     done = 0
+    controls: list[Sample] = []
     name_width = max(len(layout.name) for layout in plan.layouts)
     display.line(
         f"{len(plan.layouts)} layouts x {len(plan.questions)} questions x {plan.repeats} on {comparing.engine.info.model}, "
@@ -39,12 +57,21 @@ def watch(comparing: Comparing, display: Progress) -> None:
                 display.step(text, done=done, total=total, left_s=left.seconds(), part=True)
             case CallStarted(layout=layout, question=question, phase=phase):
                 what = _CALLS.get(phase, f"question {question}")
-                display.step(f"{layout}: {what}", done=done, total=total, left_s=left.seconds())
+                text = f"{layout}: {what}" if layout else what
+                display.step(text, done=done, total=total, left_s=left.seconds())
+                if phase is Phase.CONTROL and question == 1:
+                    display.line("control calls: what can this server and model reuse at all?")
             case Sampled(sample=sample):
                 left.saw(sample)
                 if sample.phase in (Phase.FIRST, Phase.FOLLOW_UP):
                     done += 1
                     display.line(_line(sample, done, total, name_width))
+                elif sample.phase is Phase.CONTROL:
+                    controls.append(sample)
+                    if sample.failure is not None or len(controls) == FROM_DOCUMENT:
+                        display.line(f"control calls: {_SHOWN[ability(calls_of(controls))]}")
+                elif sample.phase is Phase.CHECK:
+                    display.line(f"{' ' * (2 * len(str(total)) + 3)} {_checked(sample, name_width)}")
 
 
 def _line(sample: Sample, done: int, total: int, name_width: int) -> str:
@@ -60,6 +87,14 @@ def _line(sample: Sample, done: int, total: int, name_width: int) -> str:
     if reply.read_tokens is not None:
         return f"{text}  {reply.read_tokens:>6,} tokens read"
     return text
+
+
+def _checked(sample: Sample, name_width: int) -> str:
+    """What asking again came to."""
+    start = f"{sample.layout:<{name_width}}  question {sample.question} again, cold: "
+    if sample.check is None:
+        return f"{start}failed: {sample.failure}"
+    return start + ("another answer" if sample.check.difference else "the same answer")
 
 
 def dry_run_report(comparing: Comparing) -> Report:
@@ -79,13 +114,15 @@ def dry_run_report(comparing: Comparing) -> Report:
         )
     exact = all(each.exact for due in comparing.expected.values() for each in due)
     to_read = tokens_to_read(plan, comparing.expected)
-    answers = len(plan.layouts) * plan.repeats * len(plan.questions)
+    questions = len(plan.layouts) * plan.repeats * len(plan.questions)
+    again = sum(plan.checks(block.repeat) for block in plan.blocks())
+    more = f" {again} more ask again cold, to check the answers." if again else ""
     columns = (Column("Layout"), Column("Tokens", "right"), Column("Shared", "right"), Column("Order"))
     return Report(
         (
             Paragraph(
-                f"Nothing was measured. {answers} calls would go to {info.model} ({info.name}), "
-                f"context {info.context_tokens or 0:,}."
+                f"Nothing was measured. {questions} questions would go to {info.model} ({info.name}), "
+                f"context {info.context_tokens or 0:,}.{more}"
             ),
             Table(columns, tuple(rows)),
             Paragraph(

@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 @click.option("--pages", metavar="RANGES", help="Pages of a PDF, such as 20-31 or 1-3,7.")
 @click.option("--password", metavar="TEXT", help="The password of a PDF.")
 @click.option(
-    "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Measure each layout so often."
+    "--repeats",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Measure each layout so often, in a shuffled order each time.",
 )
 @click.option(
     "--num-ctx", type=click.IntRange(16), help="The context in tokens. Default: what the prompts need."
@@ -52,7 +56,16 @@ if TYPE_CHECKING:
     help="Tokens of an answer at most.",
 )
 @click.option(
-    "--seed", type=int, default=7, show_default=True, help="The seed of every call; temperature is 0."
+    "--seed",
+    type=int,
+    default=7,
+    show_default=True,
+    help="The seed of every call, at temperature 0, and of the order of the repeats.",
+)
+@click.option(
+    "--check-answers",
+    is_flag=True,
+    help="Ask a follow-up of each layout again cold, and compare the answers.",
 )
 @click.option(
     "--clock-gap",
@@ -75,6 +88,18 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     help="Longest silence of the server. Default: by the speed seen, 900 at first.",
+)
+@click.option(
+    "--server-log",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The server's own log: what it says was reused is taken from there.",
+)
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path),
+    metavar="RUN.json",
+    help="An earlier run of this model and context: its calibration is used again where nothing is counted.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="RUN.json", help="Keep the run, with every sample."
@@ -181,6 +206,7 @@ def _settings(options: dict[str, Any]) -> CompareSettings:
     values = {key: value for key, value in options.items() if key in known}
     values["layouts"] = tuple(options["layouts"])
     values["headers"] = parse_headers(options["headers"])
+    values["gates"] = _gates(options["fail_under"])
     return CompareSettings(**values)
 
 

@@ -56,8 +56,8 @@ def command(
     """
     if show_settings_if_asked(ctx):
         return 0
-    from promptorder.api import load_comparable
     from promptorder.console import print_note, print_text, wants_color, width_of
+    from promptorder.report_api import load_comparable
     from promptorder.reports import REGISTRY, check_format, format_of
     from promptorder.store import check_writable, write_output
 

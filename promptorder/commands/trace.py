@@ -20,7 +20,8 @@ from promptorder.settings import Key
 if TYPE_CHECKING:
     from promptorder.console import Color
     from promptorder.model.trace_result import TraceResult
-    from promptorder.trace_api import TraceSettings, Tracing
+    from promptorder.trace_api import Tracing
+    from promptorder.trace_settings import TraceSettings
 
 TABLES = {"prices": Key("prices", "a table of texts")}
 """Settings that are tables, and so have no option."""
@@ -63,6 +64,22 @@ _SHOWN_AFTER_S = 1.0
 )
 @click.option("--curve", is_flag=True, help="Replay at other sizes of each cache too.")
 @click.option("--sizes", metavar="TOKENS,...", help="The sizes of the curve, such as 1e5,1e6.")
+@click.option(
+    "--what-if/--no-what-if",
+    default=None,
+    help="Replay other settings of a policy that loses much, and say what would help. Default: where it takes seconds.",
+)
+@click.option(
+    "--input-format",
+    type=click.Choice(Registry("promptorder.traces", "trace format").names()),
+    help="What the files hold. Default: what stands in them tells.",
+)
+@click.option(
+    "--shared-ids",
+    is_flag=True,
+    help="Small block ids mean the same in all files: they are parts of one trace.",
+)
+@click.option("--subagents", is_flag=True, help="Count the requests of agents that an agent called too.")
 @click.option(
     "--tokenizer",
     metavar="SPEC",
@@ -142,7 +159,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 
 def _settings(options: dict[str, Any], prices: dict[str, str]) -> TraceSettings:
-    from promptorder.trace_api import TraceSettings
+    from promptorder.trace_settings import TraceSettings
 
     sizes = _sizes(options["sizes"])
     return TraceSettings(
@@ -151,9 +168,13 @@ def _settings(options: dict[str, Any], prices: dict[str, str]) -> TraceSettings:
         strict=options["strict"],
         curve=options["curve"] or bool(sizes),
         sizes_tokens=sizes,
+        what_if=options["what_if"],
         prefill_tokens_per_s=options["prefill_tokens_per_s"],
         prices=prices if options["price"] is None else {"*": options["price"]},
         per_request=options["per_request"],
+        input_format=options["input_format"],
+        shared_ids=options["shared_ids"],
+        subagents=options["subagents"],
     )
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, cast, get_args
+from dataclasses import asdict
+from typing import Any
 
 from promptorder._version import __version__
+from promptorder.contracts._layout_reading import Known, layout_from
 from promptorder.contracts._reading import (
     Json,
     Upgrade,
-    WrongShapeError,
     item,
     items,
-    number_or_none,
     text,
     text_or_none,
     upgraded,
@@ -21,17 +20,15 @@ from promptorder.contracts._reading import (
     whole_or_none,
 )
 from promptorder.model.comparison import (
+    AnswerCheck,
     Caveat,
     Comparison,
     Estimate,
-    Expectation,
     LayoutResult,
-    Method,
     SampleResult,
-    Verdict,
 )
 from promptorder.model.engine import EngineInfo
-from promptorder.model.sample import Phase, Reply, Sample
+from promptorder.model.sample import Difference
 from promptorder.model.source import DocumentInfo
 
 NEWEST = 1
@@ -60,6 +57,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "layouts": [_layout(layout) for layout in comparison.layouts],
         "fastest": comparison.fastest,
         "caveats": [_caveat(caveat) for caveat in comparison.caveats],
+        "answers_checked": [asdict(check) for check in comparison.answers_checked],
     }
 
 
@@ -73,22 +71,28 @@ def _engine(info: EngineInfo) -> dict[str, Any]:
         "max_context_tokens": info.max_context_tokens,
         "counts_cached_tokens": info.counts_cached_tokens,
         "facts": dict(info.facts),
+        "sliding_window_tokens": info.sliding_window_tokens,
     }
 
 
 def _layout(layout: LayoutResult) -> dict[str, Any]:
-    spread = layout.follow_up_prefill_spread_ns
     return {
         "name": layout.name,
         "verdict": layout.verdict.value,
         "reused_fraction": _fraction(layout.reused_fraction),
         "expected_reused_tokens": layout.expected_reused_tokens,
         "first_prefill_ns": layout.first_prefill_ns,
+        "first_prefill_spread_ns": _ends(layout.first_prefill_spread_ns),
         "follow_up_prefill_ns": layout.follow_up_prefill_ns,
-        "follow_up_prefill_spread_ns": list(spread) if spread else None,
+        "follow_up_prefill_spread_ns": _ends(layout.follow_up_prefill_spread_ns),
         "follow_up_total_ns": layout.follow_up_total_ns,
+        "follow_up_total_spread_ns": _ends(layout.follow_up_total_spread_ns),
         "samples": [_sample(sample) for sample in layout.samples],
     }
+
+
+def _ends(spread: tuple[int, int] | None) -> list[int] | None:
+    return list(spread) if spread else None
 
 
 def _sample(result: SampleResult) -> dict[str, Any]:
@@ -145,10 +149,6 @@ def _caveat(caveat: Caveat) -> dict[str, Any]:
     }
 
 
-Known = Mapping[tuple[str, int, int], Sample]
-"""Samples as a run file holds them, in full, by layout, repeat and question."""
-
-
 def from_json(data: Json, known: Known | None = None) -> Comparison:
     """The inverse of ``to_json``, but for what it does not tell.
 
@@ -169,9 +169,12 @@ def from_json(data: Json, known: Known | None = None) -> Comparison:
             pages=_pages(document),
         ),
         questions=tuple(str(each) for each in data.get("questions") or ()),
-        layouts=tuple(_layout_from(item(each, "layouts"), known or {}) for each in items(data, "layouts")),
+        layouts=tuple(layout_from(item(each, "layouts"), known or {}) for each in items(data, "layouts")),
         fastest=text_or_none(data, "fastest"),
         caveats=tuple(_caveat_from(item(each, "caveats")) for each in items(data, "caveats")),
+        answers_checked=tuple(
+            _check_from(item(each, "answers_checked")) for each in data.get("answers_checked") or ()
+        ),
     )
 
 
@@ -192,103 +195,29 @@ def _engine_from(data: Json) -> EngineInfo:
         max_context_tokens=whole_or_none(data, "max_context_tokens"),
         counts_cached_tokens=None if counts is None else bool(counts),
         facts={str(key): str(value) for key, value in item(data.get("facts") or {}, "facts").items()},
+        sliding_window_tokens=whole_or_none(data, "sliding_window_tokens"),
     )
 
 
-def _layout_from(data: Json, known: Known) -> LayoutResult:
-    name = text(data, "name")
-    spread = data.get("follow_up_prefill_spread_ns")
-    low, high = spread if isinstance(spread, list) else (None, None)
-    ends = whole_or_none({"spread": low}, "spread"), whole_or_none({"spread": high}, "spread")
-    return LayoutResult(
-        name=name,
-        verdict=Verdict(text(data, "verdict")),
-        reused_fraction=_estimate_from(item(data.get("reused_fraction"), "reused_fraction"), most=1.0),
-        expected_reused_tokens=whole_or_none(data, "expected_reused_tokens"),
-        first_prefill_ns=whole_or_none(data, "first_prefill_ns"),
-        follow_up_prefill_ns=whole_or_none(data, "follow_up_prefill_ns"),
-        follow_up_prefill_spread_ns=None if ends[0] is None or ends[1] is None else (ends[0], ends[1]),
-        follow_up_total_ns=whole_or_none(data, "follow_up_total_ns"),
-        samples=tuple(_result_from(item(each, "samples"), name, known) for each in items(data, "samples")),
-    )
-
-
-def _result_from(data: Json, layout: str, known: Known) -> SampleResult:
-    question, repeat = whole(data, "question"), whole(data, "repeat")
-    sample = known.get((layout, repeat, question)) or _sample_from(data, layout)
-    return SampleResult(
-        sample=sample,
-        prompt_tokens=whole_or_none(data, "prompt_tokens"),
-        reused_tokens=_estimate_from(item(data.get("reused_tokens"), "reused_tokens")),
-        expected=_expected_from(data),
-    )
-
-
-def _sample_from(data: Json, layout: str) -> Sample:
-    """A sample from what the comparison tells of it; a run file has the whole."""
-    question = whole(data, "question")
-    phase = Phase(data["phase"]) if "phase" in data else Phase.FOLLOW_UP if question > 1 else Phase.FIRST
-    failure, reply = text_or_none(data, "failure"), None
-    if failure is None:
-        total, load = whole_or_none(data, "total_ns"), whole_or_none(data, "load_ns")
-        reply = Reply(
-            answer=text_or_none(data, "answer") or "",
-            thinking=text_or_none(data, "thinking"),
-            prompt_tokens=whole_or_none(data, "prompt_tokens"),
-            cached_tokens=whole_or_none(data, "cached_tokens"),
-            output_tokens=whole_or_none(data, "output_tokens"),
-            prefill_ns=whole_or_none(data, "prefill_ns"),
-            decode_ns=whole_or_none(data, "decode_ns"),
-            load_ns=load,
-            total_ns=None if total is None else total + (load or 0),
-            first_token_ns=whole_or_none(data, "first_token_ns"),
-        )
-    return Sample(
-        layout=layout,
+def _check_from(data: Json) -> AnswerCheck:
+    return AnswerCheck(
+        layout=text(data, "layout"),
         repeat=whole(data, "repeat"),
-        question=question,
-        phase=phase,
-        prompt_sha256="",
-        started_at=text_or_none(data, "started_at") or "",
-        reply=reply,
-        failure=failure,
+        question=whole(data, "question"),
+        reused_tokens=whole_or_none(data, "reused_tokens"),
+        difference=difference_from(data.get("difference")),
+        answer=text(data, "answer"),
+        cold_answer=text(data, "cold_answer"),
+        failure=text_or_none(data, "failure"),
     )
 
 
-def _expected_from(data: Json) -> Expectation | None:
-    shared = whole_or_none(data, "expected_reused_tokens")
-    prompt = whole_or_none(data, "expected_prompt_tokens")
-    if prompt is None:  # the first versions kept the shared tokens alone
-        prompt = whole_or_none(data, "prompt_tokens")
-    if shared is None or prompt is None:
+def difference_from(data: object) -> Difference | None:
+    """Where two answers part, from JSON; null is None. Raises ValueError for what is not of its type."""
+    if data is None:
         return None
-    return Expectation(
-        prompt_tokens=prompt,
-        shared_tokens=shared,
-        before_document_tokens=whole_or_none(data, "expected_before_document_tokens"),
-        document_tokens=whole_or_none(data, "expected_document_tokens"),
-        exact=data.get("expected_is_exact") is True,
-    )
-
-
-def _estimate_from(data: Json, most: float | None = None) -> Estimate:
-    method = text(data, "method")
-    if method not in get_args(Method):
-        raise WrongShapeError(f"there is no method {method[:40]!r}")
-    estimate = Estimate(
-        number_or_none(data, "value"),
-        number_or_none(data, "low"),
-        number_or_none(data, "high"),
-        cast("Method", method),
-    )
-    if most is None:
-        return estimate
-    ends = {
-        key: min(most, value)
-        for key in ("value", "low", "high")
-        if (value := getattr(estimate, key)) is not None
-    }
-    return replace(estimate, **ends)
+    found = item(data, "difference")
+    return Difference(whole(found, "character"), whole_or_none(found, "token"))
 
 
 def _caveat_from(data: Json) -> Caveat:

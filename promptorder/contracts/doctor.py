@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from promptorder._version import __version__
-from promptorder.doctor._reuse import counts_of
+from promptorder.measure.controls import counts_of
 from promptorder.model.doctor import Call, Examination, Facts, LoadedModel, ModelFacts, ServerFacts, Status
 
 SCHEMA = "promptorder.doctor/1"

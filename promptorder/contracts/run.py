@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, cast, get_args
 
 from promptorder._version import __version__
 from promptorder.contracts import comparison as comparison_contract
 from promptorder.contracts._reading import (
     Json,
     Upgrade,
+    WrongShapeError,
     item,
     items,
     text,
@@ -20,7 +21,7 @@ from promptorder.contracts._reading import (
     whole_or_none,
 )
 from promptorder.model.run import Run, SentPrompt
-from promptorder.model.sample import Phase, Reply, Sample
+from promptorder.model.sample import Check, Control, ControlKind, Phase, Reply, Sample
 
 NEWEST = 1
 SCHEMA = f"promptorder.run/{NEWEST}"
@@ -30,7 +31,7 @@ PARTIAL_SCHEMA = "promptorder.run-partial/1"
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    """The object of a run file."""
+    """The object of a run file. A control call and a check have a key of that name; no other sample has it."""
     return {
         "schema": SCHEMA,
         "tool_version": __version__,
@@ -73,7 +74,10 @@ def from_json(data: Json) -> Run:
 
 def sample_to_json(sample: Sample) -> dict[str, Any]:
     """One sample as it stands in run files and in the lines of a partial one."""
-    return {**asdict(sample), "phase": sample.phase.value}
+    data = {**asdict(sample), "phase": sample.phase.value}
+    if sample.reply is not None:
+        del data["reply"]["pieces"]
+    return {key: value for key, value in data.items() if value is not None or key not in ("control", "check")}
 
 
 def sample_from_json(data: Mapping[str, Any]) -> Sample:
@@ -88,13 +92,32 @@ def sample_from_json(data: Mapping[str, Any]) -> Sample:
         started_at=str(data["started_at"]),
         reply=None if reply is None else _reply(item(reply, "reply")),
         failure=text_or_none(data, "failure"),
+        control=_control(data.get("control")),
+        check=_check(data.get("check")),
     )
+
+
+def _control(data: object) -> Control | None:
+    if data is None:
+        return None
+    found = item(data, "control")
+    kind = text(found, "kind")
+    if kind not in get_args(ControlKind):
+        raise WrongShapeError(f"there is no control call {kind[:40]!r}")
+    characters, shared = whole(found, "characters"), whole(found, "shared_characters")
+    return Control(cast("ControlKind", kind), characters, shared)
+
+
+def _check(data: object) -> Check | None:
+    if data is None:
+        return None
+    return Check(comparison_contract.difference_from(item(data, "check").get("difference")))
 
 
 def _reply(data: Json) -> Reply:
     texts = {"answer": text(data, "answer")}
     texts |= {key: text_or_none(data, key) for key in ("thinking", "done_reason")}  # type: ignore[misc]
-    counts = {key: whole_or_none(data, key) for key in Reply.__dataclass_fields__ if key not in texts}
+    counts = {k: whole_or_none(data, k) for k in Reply.__dataclass_fields__ if k not in (*texts, "pieces")}
     return Reply(**texts, **counts)  # type: ignore[arg-type]
 
 

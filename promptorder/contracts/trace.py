@@ -13,6 +13,7 @@ from promptorder.model.trace_result import (
     PolicyResult,
     Rates,
     TraceResult,
+    Trial,
     Window,
     Worst,
 )
@@ -57,6 +58,7 @@ def _policy(policy: PolicyResult) -> dict[str, Any]:
             for loss in policy.losses
         },
         "worst": [_worst(each) for each in policy.worst],
+        "trials": None if policy.trials is None else [_trial(each) for each in policy.trials],
         "size_option": policy.size_option,
         "curve": [each._asdict() for each in policy.curve],
         "windows": _windows(policy.windows),
@@ -84,6 +86,7 @@ def _observed(observed: Observed) -> dict[str, Any]:
         "why": _counts(observed.why),
         "events": _counts(observed.events),
         "saved_ns": _nanoseconds(observed.saved_s),
+        "cost": None if observed.money is None else observed.money.cost,
     }
 
 
@@ -108,6 +111,17 @@ def _worst(worst: Worst) -> dict[str, Any]:
         "new_tokens": worst.new_tokens,
         "cause": worst.cause.value,
         "earlier": None if worst.earlier is None else _place(worst.earlier),
+    }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {
+        "label": trial.label,
+        "changed": dict(trial.changed),
+        "cause": trial.cause.value,
+        "cached_tokens": trial.cached_tokens,
+        "hit_rate_tokens": trial.hit_rate_tokens,
+        "cost": None if trial.money is None else trial.money.cost,
     }
 
 

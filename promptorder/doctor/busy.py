@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from promptorder.doctor._reuse import tokens
+from promptorder.measure.controls import tokens
 from promptorder.model.doctor import Call, CallKind, Facts, Line, Status
 
 TITLE = "quiet"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptorder.doctor._reuse import counts_of
+from promptorder.measure.controls import counts_of
 from promptorder.model.doctor import Counts, Facts, Line, Status
+from promptorder.model.ollama_versions import count_meaning, counts_reuse
 
 TITLE = "counting"
 ORDER = 55
@@ -41,6 +42,7 @@ def _by_version(facts: Facts) -> Counts | None:
     version = server.version_numbers if server is not None else None
     if version is None:
         return None
-    if version >= (0, 33, 3):
+    if counts_reuse(version):
         return "cached"
-    return "read" if version < (0, 2, 0) or version == (0, 30, 0) else "nothing"
+    meaning = count_meaning(version)
+    return "read" if meaning == "read" else "nothing" if meaning == "whole" else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptorder.doctor._reuse import figures, find, shown
+from promptorder.measure.controls import figures, find, shown
 from promptorder.model.doctor import CallKind, Facts, Line, Status
 
 TITLE = "reuse"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from promptorder.doctor._reuse import figures, shown
+from promptorder.measure.controls import figures, shown
 from promptorder.model.doctor import Facts, Line, Status
 
 TITLE = "long tails"

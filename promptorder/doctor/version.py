@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptorder.model.doctor import Facts, Line, Status
+from promptorder.model.ollama_versions import Consequence, warnings
 
 TITLE = "version"
 ORDER = 15
@@ -17,33 +18,21 @@ def judge(facts: Facts) -> Iterator[Line]:
     server = facts.before
     if server is None or not server.address:
         return
-    version = server.version_numbers
-    if version is None:
+    if server.version_numbers is None:
+        what = (
+            "the server does not tell its version, as builds of one's own do"
+            if server.version is None
+            else f"{server.version} is no release that is known"
+        )
         yield Line(
             Status.NOTE,
-            "the server does not tell its version, as builds of one's own do: what it counts is tried out",
+            f"{what}: what it counts is tried out",
             "build with the version set, or compare its figures with another server's",
         )
         return
-    told = False
-    if facts.duration_caveat:
-        told = True
-        status = Status.PROBLEM if "cannot be trusted" in facts.duration_caveat else Status.NOTE
-        yield Line(status, facts.duration_caveat, _UPDATE)
-    if version < (0, 2, 0) or version == (0, 30, 0):
-        told = True
-        yield Line(
-            Status.NOTE,
-            f"prompt_eval_count of {server.version} is what was read, not the whole prompt: "
-            "dashboards that divide by it are wrong",
-            _UPDATE,
-        )
-    if (0, 30, 0) <= version < (0, 30, 8):
-        told = True
-        yield Line(
-            Status.NOTE,
-            f"{server.version} does not cache calls that send shift: false",
-            "leave shift out of your calls, or update Ollama",
-        )
-    if not told:
+    traps = warnings(server.version_numbers)
+    for trap in traps:
+        untrue = trap.consequence is Consequence.CANNOT_TELL
+        yield Line(Status.PROBLEM if untrue else Status.NOTE, trap.warning, _UPDATE)
+    if not traps:
         yield Line(Status.OK, f"nothing is known against {server.version}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -116,6 +117,16 @@ class OllamaClient:
                 f"what {self.address} answered is not Ollama's JSON",
                 hint="check --host: a proxy or another program may answer there",
             ) from error
+
+
+def is_missing(error: EngineError) -> bool:
+    """Whether the server does not know the call, in contrast to a model that it does not have."""
+    import ollama
+
+    cause = error.__cause__
+    if not isinstance(cause, ollama.ResponseError) or cause.status_code not in (404, 405, 501):
+        return False
+    return not re.search(r"model\b.*not found", cause.error)
 
 
 def elsewhere(host_name: str) -> str | None:

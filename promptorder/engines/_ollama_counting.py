@@ -8,18 +8,19 @@ count is estimated from a sample of the text.
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from promptorder.engines._ollama_client import OllamaClient
-from promptorder.engines._ollama_versions import (
+from promptorder.errors import PromptTooLongError
+from promptorder.model.engine import TokenCount
+from promptorder.model.ollama_versions import (
     CountMeaning,
     Version,
     answers_without_reading,
     count_meaning,
 )
-from promptorder.errors import PromptTooLongError
-from promptorder.model.engine import TokenCount
 
 KEEP_ALIVE = "15m"
 """Sent with every call: a server whose default is 0 would unload the model after each."""
@@ -55,6 +56,8 @@ class Counting:
         self._loaded_context = loaded_context
         self._kept_context = kept_context
         self._meaning = count_meaning(version)
+        # What imitates Ollama may give any version: that a count is of what was read must show before it is believed.
+        self._unproven = self._meaning == "read"
         self._answers_unread = answers_without_reading(version)
         self._characters_per_token: float | None = None
         self._filler_tokens: int | None = None
@@ -67,12 +70,12 @@ class Counting:
 
     @property
     def meaning(self) -> CountMeaning | None:
-        """Whether the server's count is the whole prompt or what was read; None until a probe has told."""
+        """Whether the server's count is the whole prompt or what was read; None until counting has told."""
         return self._meaning
 
     def answers_unread(self) -> bool:
-        """Whether the server renders and counts without running the model; asks one of unknown version."""
-        if self._answers_unread is None:
+        """Whether the server renders and counts without running the model; asks one whose version does not tell."""
+        if self._answers_unread is None or self._meaning is None or self._unproven:
             self._probe()
         return bool(self._answers_unread)
 
@@ -87,6 +90,8 @@ class Counting:
             return self._estimate(text)
         if len(text) > _SHORT_CHARACTERS and self._kept_context is None:
             count = self._refused(path, content(""))
+            # What was not refused was read: one such call is enough.
+            self._answers_unread = count is not None
             return TokenCount(count, exact=True) if count is not None else self._estimate(text)
         # A short text would be read instead of refused: make it long, and take the filler off again.
         filler = "\n" + _FILLER_WORD * ((self._kept_context or SMALLEST_CONTEXT) + _FILLER_MARGIN)
@@ -122,11 +127,15 @@ class Counting:
         """Ask by a few tokens what the server can do and what it counts."""
         body = {**self._body(self.context), "messages": [{"role": "user", "content": "hi"}]}
         body["options"]["num_ctx"] = self.context
-        reply = self._client.post("/api/chat", {**body, "_debug_render_only": True})
-        self._answers_unread = "_debug_info" in reply
-        text = "one two three four five six seven eight nine ten eleven twelve"
+        if self._answers_unread is None:
+            reply = self._client.post("/api/chat", {**body, "_debug_render_only": True})
+            self._answers_unread = "_debug_info" in reply
+        # New each time: what an earlier run has left in the cache would make the first call as short as the second.
+        text = f"{secrets.token_hex(8)} two three four five six seven eight nine ten eleven twelve"
         cold, warm = (self._read(text, SMALLEST_CONTEXT) for _ in range(2))
-        self._meaning = "read" if cold and (warm or 0) < cold else "whole"
+        if self._meaning is None or self._unproven:
+            self._meaning = "read" if cold and (warm or 0) < cold else "whole"
+            self._unproven = False
 
     def _read(self, text: str, context: int) -> int | None:
         """Let the server read a short text, and return the number of tokens that it reports."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from promptorder.engines._ollama_client import OllamaClient
-from promptorder.errors import ModelNotFoundError, ModelUnsuitableError, UsageError
+from promptorder.engines._ollama_client import OllamaClient, is_missing
+from promptorder.errors import EngineError, ModelNotFoundError, ModelUnsuitableError, UsageError
 
 Entry = Mapping[str, Any]
 
@@ -62,14 +62,38 @@ def check_suitable(name: str, shown: Entry, remote: str | None, *, allow_remote:
         )
 
 
-def show(client: OllamaClient, name: str) -> dict[str, Any]:
-    """What the server says of a model."""
-    return client.post("/api/show", {"model": name})
+def show(client: OllamaClient, name: str, *, verbose: bool = False) -> dict[str, Any]:
+    """What the server says of a model that it lists, with ``verbose`` its vocabulary too.
+
+    Nothing where it imitates Ollama without this call.
+    """
+    try:
+        return client.post("/api/show", {"model": name, "verbose": True} if verbose else {"model": name})
+    except EngineError as error:
+        if is_missing(error):
+            return {}
+        raise
 
 
 def running(client: OllamaClient) -> list[dict[str, Any]]:
-    """The models that are loaded."""
-    return list(client.get("/api/ps").get("models") or ())
+    """The models that are loaded; none where the server does not tell, see ``tells_what_runs``."""
+    try:
+        return list(client.get("/api/ps").get("models") or ())
+    except EngineError as error:
+        if is_missing(error):
+            return []
+        raise
+
+
+def tells_what_runs(client: OllamaClient) -> bool:
+    """Whether the server lists the models that are loaded: others imitate Ollama without it, and old versions had no list."""
+    try:
+        client.get("/api/ps")
+    except EngineError as error:
+        if is_missing(error):
+            return False
+        raise
+    return True
 
 
 def name_of(entry: Entry) -> str:
@@ -90,8 +114,17 @@ def capabilities_of(shown: Entry) -> list[str]:
 
 def context_length(shown: Entry) -> int | None:
     """The context that the model was made for, in tokens."""
+    return _number_of_model(shown, ".context_length")
+
+
+def sliding_window(shown: Entry) -> int | None:
+    """The tokens to which most of the model's layers can look back; None where it has no such window."""
+    return _number_of_model(shown, ".attention.sliding_window") or None
+
+
+def _number_of_model(shown: Entry, suffix: str) -> int | None:
     for key, value in (shown.get("model_info") or {}).items():
-        if key.endswith(".context_length") and isinstance(value, int):
+        if key.endswith(suffix) and isinstance(value, int):
             return value
     return None
 

@@ -26,7 +26,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
 from typing import IO, Any
 
-from promptorder.engines._gguf import Value, read_header
+from promptorder.engines._gguf import Value, read_header, read_vocabulary
 from promptorder.errors import (
     EngineError,
     EngineUnreachableError,
@@ -38,6 +38,7 @@ from promptorder.errors import (
 from promptorder.model.engine import Cold, Engine, EngineInfo, EngineOptions, TokenCount
 from promptorder.model.prompt import Prompt
 from promptorder.model.sample import Reply
+from promptorder.tokenizers import Vocabulary
 
 SUMMARY = "llama.cpp in a process of its own, with a small model or any GGUF file; needs no Ollama"
 AUTO_RANK = 20
@@ -96,7 +97,7 @@ class EmbeddedEngine:
         return EngineInfo(
             name="embedded",
             version=f"xllamacpp {importlib.metadata.version('xllamacpp')}",
-            model=_model_name(self._path),
+            model=self.name,
             model_digest=self._digest,
             context_tokens=self._context_tokens,
             max_context_tokens=self._max_context_tokens,
@@ -104,7 +105,13 @@ class EmbeddedEngine:
             can_think="enable_thinking" in template or "<think>" in template,
             notes=() if template else ("the model file has no chat template: llama.cpp uses ChatML",),
             facts=facts,
+            sliding_window_tokens=self._number(".attention.sliding_window") or None,
         )
+
+    @property
+    def name(self) -> str:
+        """The model's name, without reading its file as ``info`` does."""
+        return _model_name(self._path)
 
     @property
     def cold(self) -> Cold:
@@ -113,14 +120,27 @@ class EmbeddedEngine:
 
     def render(self, prompt: Prompt) -> str:
         """The prompt as the model sees it, by the model's own chat template. Raises EngineError."""
-        rendered: str = self._any_server().post("/apply-template", _chat(prompt))["prompt"]
-        return rendered
+        return self.rendered(_chat(prompt))
+
+    def rendered(self, content: Mapping[str, Any]) -> str:
+        """What the model reads of a chat request. Raises EngineError."""
+        text: str = self._any_server().post("/apply-template", content)["prompt"]
+        return text
+
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary in the model's file. Raises ValueError where it holds none."""
+        return read_vocabulary(self._path)
+
+    def tokenize(self, text: str) -> list[int]:
+        """The ids of a rendered text, BOS included where the model adds one. Raises EngineError."""
+        # As the server reads a chat: /apply-template leaves the BOS out where the tokenizer adds it.
+        body = {"content": text, "add_special": True, "parse_special": True}
+        ids: list[int] = self._any_server().post("/tokenize", body)["tokens"]
+        return ids
 
     def count_tokens(self, text: str) -> TokenCount:
         """Tokens of a rendered text, BOS included where the model adds one. Raises EngineError."""
-        # As the server reads a chat: /apply-template leaves the BOS out where the tokenizer adds it.
-        body = {"content": text, "add_special": True, "parse_special": True}
-        return TokenCount(len(self._any_server().post("/tokenize", body)["tokens"]), exact=True)
+        return TokenCount(len(self.tokenize(text)), exact=True)
 
     def count_prompt(self, prompt: Prompt) -> TokenCount:
         """Tokens of the whole prompt, equal to what the server reports for it. Raises EngineError."""
@@ -145,7 +165,9 @@ class EmbeddedEngine:
         elapsed_ns = time.perf_counter_ns() - started
         return Reply(answer="", load_ns=server.load_ns, elapsed_ns=elapsed_ns)
 
-    def ask(self, prompt: Prompt, on_token: Callable[[], None] | None = None) -> Reply:
+    def ask(
+        self, prompt: Prompt, on_token: Callable[[], None] | None = None, *, most_tokens: int | None = None
+    ) -> Reply:
         """One streaming chat call, at temperature 0 and without thinking where the template can.
 
         Raises PromptTooLongError when the prompt or its answer does not fit the context, FailedReplyError
@@ -154,13 +176,14 @@ class EmbeddedEngine:
         server = self._server
         if server is None:
             raise FailedReplyError("the embedded server of this block has ended")
+        most_tokens = most_tokens or self._options.num_predict
         body = {
             **_chat(prompt),
             "stream": True,
             "stream_options": {"include_usage": True},
             "temperature": 0,
             "seed": self._options.seed,
-            "max_tokens": self._options.num_predict,
+            "max_tokens": most_tokens,
             "cache_prompt": True,
         }
         answer: list[str] = []
@@ -188,7 +211,7 @@ class EmbeddedEngine:
         if last is None:
             raise FailedReplyError("the reply ended before it was done")
         usage, timings = last["usage"], last.get("timings", {})
-        if done_reason == "length" and usage["completion_tokens"] < self._options.num_predict:
+        if done_reason == "length" and usage["completion_tokens"] < most_tokens:
             raise _too_long(f"{usage['prompt_tokens']} tokens and an answer", server.context_tokens)
         return Reply(
             answer="".join(answer),
@@ -204,7 +227,12 @@ class EmbeddedEngine:
             first_token_ns=first_token_ns,
             elapsed_ns=elapsed_ns,
             done_reason=done_reason,
+            pieces=tuple(piece for piece in answer if piece),
         )
+
+    def others(self) -> tuple[str, ...]:
+        """None: the server is a child of this process, and nobody else's."""
+        return ()
 
     def restore(self) -> None:
         """Nothing to do: nobody else uses this server."""
@@ -222,8 +250,12 @@ class EmbeddedEngine:
 
     @property
     def _max_context_tokens(self) -> int | None:
-        tokens = self._header.get(f"{self._header['general.architecture']}.context_length")
-        return None if tokens is None else int(tokens)
+        return self._number(".context_length")
+
+    def _number(self, suffix: str) -> int | None:
+        """A number that the model's header holds under its architecture."""
+        number = self._header.get(f"{self._header['general.architecture']}{suffix}")
+        return None if number is None else int(number)
 
     def _any_server(self) -> _Server:
         """The running server, else a new one: for calls that leave its cache alone."""

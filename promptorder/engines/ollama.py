@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
+from promptorder.engines._gguf import vocabulary_of
 from promptorder.engines._ollama_client import OllamaClient, elsewhere
 from promptorder.engines._ollama_counting import KEEP_ALIVE, Counting, whole_number
 from promptorder.engines._ollama_models import (
@@ -20,12 +21,15 @@ from promptorder.engines._ollama_models import (
     name_of,
     running,
     show,
+    sliding_window,
+    tells_what_runs,
 )
-from promptorder.engines._ollama_versions import duration_caveat, parse_version
-from promptorder.errors import EngineError, FailedReplyError
+from promptorder.errors import EngineError, FailedReplyError, ModelNotFoundError
 from promptorder.model.engine import Cold, Engine, EngineInfo, EngineOptions, TokenCount
+from promptorder.model.ollama_versions import duration_caveat, duration_is_doubtful, parse_version
 from promptorder.model.prompt import Prompt
 from promptorder.model.sample import Reply
+from promptorder.tokenizers import Vocabulary
 
 SUMMARY = "a running Ollama server, on this machine or another"
 AUTO_RANK = 10
@@ -35,6 +39,16 @@ _UNLOAD_LIMIT_S = 60.0
 _SHORT_CALL_LIMIT_S = 60.0
 _FIRST_CALL_LIMIT_S = 900.0
 _PROBE_LIMIT_S = 5.0
+_MUCH_NS = 200_000_000
+"""What a server does beside loading, reading and writing took up to 50 ms; several times that on a busy machine."""
+_BY_OUR_CLOCK = (
+    "the server gives no times of its own, as some that imitate Ollama: the time to the first token by our clock stands "
+    "for the prefill"
+)
+_PART_OF_READING = (
+    "this server's prompt_eval_duration covers only a part of the reading: nothing is inferred from it. "
+    "Update Ollama to 0.33.3 or later"
+)
 
 
 def available(options: EngineOptions) -> str | None:
@@ -69,6 +83,7 @@ class OllamaEngine:
         self._client.limit_wait(_SHORT_CALL_LIMIT_S)
         self._touched = False
         self._slowest_s = 0.0
+        self._first_of_block = False
         try:
             self._connect(options)
         except BaseException:
@@ -79,6 +94,10 @@ class OllamaEngine:
         client = self._client
         version_text = str(client.get("/api/version").get("version") or "")
         version = parse_version(version_text)
+        # Until a cold call has shown that they are whole, or are not.
+        self._durations: Literal["whole", "doubtful", "parts"] = (
+            "doubtful" if duration_is_doubtful(version) else "whole"
+        )
         models: list[dict[str, Any]] = client.get("/api/tags").get("models") or []
         self._model = choose_model(client, models, options.model, allow_remote=options.allow_remote)
         shown = show(client, self._model)
@@ -88,7 +107,13 @@ class OllamaEngine:
         self._blob = blob_of(shown)
         self._found = self._loaded()
         goes_to = remote or elsewhere(client.host_name)
-        self._cold: Cold = options.cold or ("nonce" if goes_to else "unload")
+        self._can_unload = tells_what_runs(client)
+        if options.cold == "unload" and not self._can_unload:
+            raise EngineError(
+                "this server does not list the models that are loaded, so it cannot be seen whether one is gone",
+                hint="use --cold nonce",
+            )
+        self._cold: Cold = options.cold or ("nonce" if goes_to or not self._can_unload else "unload")
         self._info = EngineInfo(
             name="ollama",
             version=None if version is None and version_text in ("", "0.0.0") else version_text,
@@ -100,6 +125,7 @@ class OllamaEngine:
             duration_caveat=duration_caveat(version),
             notes=tuple(self._notes()),
             facts={key: str(value) for key, value in (shown.get("details") or {}).items() if value},
+            sliding_window_tokens=sliding_window(shown),
         )
         self._counting = Counting(
             client,
@@ -122,15 +148,25 @@ class OllamaEngine:
 
     def render(self, prompt: Prompt) -> str | None:
         """The prompt through the model's template, by the server itself; None before version 0.30."""
+        return self.rendered("/api/chat", {"messages": _messages(prompt)})
+
+    def rendered(self, path: str, content: Mapping[str, Any]) -> str | None:
+        """What the model reads of a request to ``path``, by the server itself; None before version 0.30."""
         if not self._counting.answers_unread():
             return None
-        body = {**self._chat_body(prompt), "stream": False, "_debug_render_only": True}
+        body = self._body({**content, "truncate": False, "stream": False, "_debug_render_only": True})
+        if self._info.can_think:
+            body.setdefault("think", False)
         if self._info.context_tokens is None:
             body["options"]["num_ctx"] = self._counting.context
         self._touched = True  # rendering loads the model, though it does not run it
-        reply = self._client.post("/api/chat", body)
+        reply = self._client.post(path, body)
         rendered = (reply.get("_debug_info") or {}).get("rendered_template")
         return str(rendered) if rendered is not None else None
+
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the model, as the server has it: some megabytes of JSON."""
+        return vocabulary_of(show(self._client, self._model, verbose=True).get("model_info") or {})
 
     def count_tokens(self, text: str) -> TokenCount:
         """Exact to a token where the server refuses a long prompt with its count; else from a sample."""
@@ -163,9 +199,12 @@ class OllamaEngine:
         self._client.limit_wait(_FIRST_CALL_LIMIT_S)
         self._client.post("/api/generate", self._body({"prompt": "", "stream": False}))
         elapsed = time.perf_counter_ns() - started
+        self._first_of_block = True
         return Reply(answer="", load_ns=elapsed, elapsed_ns=elapsed, done_reason="load")
 
-    def ask(self, prompt: Prompt, on_token: Callable[[], None] | None = None) -> Reply:
+    def ask(
+        self, prompt: Prompt, on_token: Callable[[], None] | None = None, *, most_tokens: int | None = None
+    ) -> Reply:
         """One streaming chat call. Raises FailedReplyError for a reply that does not come whole."""
         self._touched = True
         answer: list[str] = []
@@ -174,7 +213,10 @@ class OllamaEngine:
         last: dict[str, Any] = {}
         self._client.limit_wait(self._patience_s())
         started = time.perf_counter_ns()
-        for part in self._client.stream("/api/chat", self._chat_body(prompt)):
+        body = self._chat_body(prompt)
+        if most_tokens is not None:
+            body["options"]["num_predict"] = most_tokens  # no option of loading: nothing is reloaded
+        for part in self._client.stream("/api/chat", body):
             message = part.get("message") or {}
             content, thought = message.get("content") or "", message.get("thinking") or ""
             if (content or thought) and first_token_ns is None:
@@ -188,7 +230,8 @@ class OllamaEngine:
         if not last.get("done"):
             raise FailedReplyError("the reply ended before it was done")
         self._slowest_s = max(self._slowest_s, elapsed / 1e9)
-        return self._reply(last, "".join(answer), "".join(thinking) or None, first_token_ns, elapsed)
+        reply = self._reply(last, "".join(answer), "".join(thinking) or None, first_token_ns, elapsed)
+        return replace(self._believed(reply), pieces=tuple(piece for piece in answer if piece))
 
     def restore(self) -> None:
         """Load the model again as it was found, or unload it where it was not loaded."""
@@ -197,7 +240,8 @@ class OllamaEngine:
         self._touched = self._counting.used = False
         self._client.limit_wait(_FIRST_CALL_LIMIT_S)
         if self._found is None:
-            self._client.post("/api/generate", {"model": self._model, "prompt": "", "keep_alive": 0})
+            if self._can_unload:
+                self._client.post("/api/generate", {"model": self._model, "prompt": "", "keep_alive": 0})
             return
         options = {}
         if self._found.get("context_length"):
@@ -220,8 +264,7 @@ class OllamaEngine:
     def _loaded(self) -> dict[str, Any] | None:
         """The entry of the running model that shares our model's runner: names are only aliases."""
         for entry in running(self._client):
-            name = name_of(entry)
-            if name == self._model or (self._blob and blob_of(show(self._client, name)) == self._blob):
+            if self._is_ours(name_of(entry)):
                 return entry
         return None
 
@@ -235,6 +278,21 @@ class OllamaEngine:
     def _kept_context(self) -> int | None:
         """That context where the model is not ours to unload: another one would reload it, its cache gone."""
         return self._loaded_context if self._cold == "nonce" else None
+
+    def others(self) -> tuple[str, ...]:
+        """The models that the server has in memory beside ours, under whatever name that is."""
+        ours = {self._model} | ({name_of(self._found)} if self._found is not None else set())
+        names = (name_of(entry) for entry in running(self._client))
+        return tuple(n for n in names if n not in ours and not self._is_ours(n))
+
+    def _is_ours(self, name: str) -> bool:
+        """Names are only aliases: whether this one's model is of our model's file."""
+        if name == self._model or not self._blob:
+            return name == self._model
+        try:
+            return blob_of(show(self._client, name)) == self._blob
+        except ModelNotFoundError:  # deleted, and still in memory
+            return False
 
     def _unload(self) -> None:
         self._client.limit_wait(_UNLOAD_LIMIT_S)
@@ -264,9 +322,7 @@ class OllamaEngine:
                 f"{name_of(self._found)} is loaded on this server. It is unloaded before each layout, which drops its "
                 "cache for whoever uses it, and loaded again at the end."
             )
-        others = [name_of(entry) for entry in running(self._client)]
-        others = [name for name in others if self._found is None or name != name_of(self._found)]
-        if others:
+        if others := self.others():
             yield (
                 f"other models are loaded ({', '.join(others)}): the server may unload them to make room, and what "
                 "they do meanwhile slows the measurement"
@@ -322,6 +378,22 @@ class OllamaEngine:
             elapsed_ns=elapsed_ns,
             done_reason=str(last["done_reason"]) if last.get("done_reason") else None,
         )
+
+    def _believed(self, reply: Reply) -> Reply:
+        """Without a prefill time where this server's covers a part of the reading: a cold call's total tells."""
+        if self._durations == "doubtful" and self._first_of_block and reply.waited_ns is not None:
+            parts = reply.waited_ns > max(_MUCH_NS, reply.prefill_ns or 0)
+            if parts:
+                self._durations = "parts"
+                self._info = replace(self._info, duration_caveat=_PART_OF_READING)
+            elif parse_version(self._info.version or "") is not None:
+                # Not of all models are they parts.
+                self._info = replace(self._info, duration_caveat=None)
+        self._first_of_block = False
+        if reply.prefill_ns is None and reply.total_ns is None and reply.first_token_ns is not None:
+            self._info = replace(self._info, duration_caveat=_BY_OUR_CLOCK)
+            return replace(reply, prefill_ns=reply.first_token_ns)
+        return replace(reply, prefill_ns=None) if self._durations == "parts" else reply
 
     def _patience_s(self) -> float:
         """A long prefill looks like a hanging server: wait by the speed that was seen."""

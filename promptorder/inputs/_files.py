@@ -37,7 +37,7 @@ def shown(path: str) -> str:
     return "standard input" if path == STANDARD_INPUT else path
 
 
-def neighbours(path: Path) -> str:
+def neighbours(path: Path, otherwise: str = "check the path, or give - to read standard input") -> str:
     """Write a hint: files beside ``path`` with names near its own, or what else to check."""
     try:
         names = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
@@ -47,4 +47,4 @@ def neighbours(path: Path) -> str:
     by_lower = {name.lower(): name for name in names}
     near = get_close_matches(path.name.lower(), by_lower, n=3, cutoff=0.7)
     meant = " or ".join(str(path.with_name(by_lower[name])) for name in near)
-    return f"did you mean {meant}?" if near else "check the path, or give - to read standard input"
+    return f"did you mean {meant}?" if near else otherwise

@@ -23,6 +23,14 @@ _ENDINGS = (".json", ".jsonl", ".ndjson", ".log", ".csv", ".gz", ".zst", ".bz2",
 Skip = Callable[[int, str], None]
 
 
+def can_be_read_again(paths: Sequence[str]) -> bool:
+    """Whether none of them is a pipe or the like, which gives what it holds only once."""
+    files = (Path(path) for path in paths)
+    return STANDARD_INPUT not in paths and all(
+        file.is_file() or file.is_dir() or not file.exists() for file in files
+    )
+
+
 class Source:
     """A file, or standard input. ``named`` tells a file that was asked for from one that a folder holds."""
 

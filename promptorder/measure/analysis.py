@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from promptorder.measure.calibration import Curve, fit, known_calls
+from promptorder.measure.calibration import curve_of, seconds
+from promptorder.measure.causes import disagreements
+from promptorder.measure.controls import Ability, ability, calls_of
+from promptorder.measure.curve import Curve
+from promptorder.measure.disturbances import contradiction, contradicts_time, disturbances
+from promptorder.measure.faults import Place, faults, place
 from promptorder.measure.inference import Anchors, infer_from_curve, infer_reused
+from promptorder.measure.logged import Logged, reuse_in, with_counts
+from promptorder.measure.reading import reused_beside
+from promptorder.measure.set_up import UNSURE_CURVE, set_up_caveats
 from promptorder.measure.statistics import clearly_lowest, median_estimate, median_whole, spread
 from promptorder.model.comparison import (
     UNKNOWN,
@@ -23,11 +32,6 @@ REUSED_FROM = 0.5
 """A document counts as reused when the low end of the band covers at least this share of its tokens."""
 NOT_REUSED_TO = 0.1
 """It counts as not reused when the high end covers at most this share."""
-_CUT_SHARE = 0.95
-"""A prompt that the engine reports shorter than this share of what was counted was cut."""
-
-_CALIBRATING = (Phase.WARM_REPEAT, Phase.CALIBRATION)
-
 Expected = Mapping[str, Sequence[Expectation]]
 
 
@@ -39,25 +43,42 @@ class Analysis(NamedTuple):
     caveats: tuple[Caveat, ...]
 
 
-def analyse(samples: Sequence[Sample], layouts: Sequence[str], expected: Expected) -> Analysis:
+def analyse(
+    samples: Sequence[Sample],
+    layouts: Sequence[str],
+    expected: Expected,
+    *,
+    sliding_window_tokens: int | None = None,
+    logged: Logged | None = None,
+    earlier: Sequence[Sample] = (),
+) -> Analysis:
     """Figures of each layout from all samples of a run, in the layouts' order.
 
-    ``expected`` holds, for each layout, one expectation a question, in order; it may lack a layout.
+    ``expected`` holds, for each layout, one expectation a question, in order; it may lack a layout. ``logged`` is what
+    the server's log says of some of the calls: it stands in where the server does not count what it reused. ``earlier``
+    are calls of known reuse of an earlier run, which calibrate this one too.
     """
+    logged = logged or {}
+    calls = calls_of(with_counts(samples, logged))
+    shown = ability(calls) if calls else None
     caveats: list[Caveat] = []
     totals: dict[str, list[int]] = {}
-    curve = fit(known_calls(samples))
+    curve = curve_of([*earlier, *samples], expected)
     results = tuple(
         _layout(
             name,
             [s for s in samples if s.layout == name],
             expected.get(name, ()),
-            curve,
+            None if shown in UNSURE_CURVE else curve,
+            shown,
+            logged,
             caveats=caveats,
             totals=totals,
         )
         for name in layouts
     )
+    caveats[:0] = set_up_caveats(calls, results, sliding_window_tokens)
+    caveats += disturbances(samples, results)
     return Analysis(results, clearly_lowest(totals), tuple(caveats))
 
 
@@ -66,6 +87,8 @@ def _layout(
     samples: Sequence[Sample],
     expected: Sequence[Expectation],
     curve: Curve | None,
+    shown: Ability | None,
+    logged: Logged,
     *,
     caveats: list[Caveat],
     totals: dict[str, list[int]],
@@ -74,20 +97,27 @@ def _layout(
     repeats = sorted({sample.repeat for sample in samples})
     blocks = [[s for s in samples if s.repeat == repeat] for repeat in repeats]
     measured: list[SampleResult] = []
-    contradicted: list[SampleResult] = []
-    void: set[tuple[int, int]] = set()
+    unexpected: list[SampleResult] = []
+    doubtful: list[SampleResult] = []
+    void: set[Place] = set()
     for block in blocks:
-        results, disagreeing = _block(block, expected, curve)
+        results, disagreeing = _block(block, expected, curve, logged)
+        found = faults(name, block, results)
+        caveats += found.caveats
+        void |= found.void
+        results, contradicted = _without_contradictions(block, results)
         measured += results
-        contradicted += disagreeing
-        void |= _broken(name, block, results, caveats)
-    followups = [r for r in measured if r.sample.phase is Phase.FOLLOW_UP and _place(r.sample) not in void]
-    firsts = [r for r in measured if r.sample.phase is Phase.FIRST and _place(r.sample) not in void]
+        doubtful += contradicted
+        told = found.void | {place(r.sample) for r in contradicted}
+        unexpected += [r for r in disagreeing if place(r.sample) not in told]
+    followups = [r for r in measured if r.sample.phase is Phase.FOLLOW_UP and place(r.sample) not in void]
+    firsts = [r for r in measured if r.sample.phase is Phase.FIRST and place(r.sample) not in void]
     valid = [r for r in followups if r.sample.reply is not None]
     totals[name] = [r.total_ns for r in valid if r.total_ns is not None]
     fraction = median_estimate([_fraction(r) for r in valid])
-    if contradicted:
-        caveats.append(_disagreement(name, contradicted))
+    caveats += disagreements(name, measured, unexpected, shown)
+    if doubtful:
+        caveats.append(contradiction(name, doubtful))
     return LayoutResult(
         name=name,
         verdict=_verdict(valid, attempted=any(r.sample.phase is Phase.FOLLOW_UP for r in measured)),
@@ -98,21 +128,33 @@ def _layout(
         follow_up_prefill_spread_ns=spread(r.sample.reply.prefill_ns for r in valid if r.sample.reply),
         follow_up_total_ns=median_whole(r.total_ns for r in valid),
         samples=tuple(measured),
+        first_prefill_spread_ns=spread(r.sample.reply.prefill_ns for r in firsts if r.sample.reply),
+        follow_up_total_spread_ns=spread(r.total_ns for r in valid),
     )
 
 
 def _block(
-    block: Sequence[Sample], expected: Sequence[Expectation], curve: Curve | None
+    block: Sequence[Sample], expected: Sequence[Expectation], curve: Curve | None, logged: Logged
 ) -> tuple[list[SampleResult], list[SampleResult]]:
     """Results of the questions of one block, and those whose reuse is not what their prompts share."""
     anchors = _anchors(block)
+    cold = next((s.reply for s in block if s.phase is Phase.FIRST and s.reply), None)
     results: list[SampleResult] = []
     disagreeing: list[SampleResult] = []
     for sample in block:
         if sample.phase not in (Phase.FIRST, Phase.FOLLOW_UP):
             continue
         due = expected[sample.question - 1] if sample.question <= len(expected) else None
-        prompt_tokens, reused, agrees = _reused(sample, due, curve or anchors)
+        prompt_tokens, reused, agrees = _reused(
+            sample,
+            due,
+            curve or anchors,
+            cold_read_tokens=cold.read_tokens if cold is not None else None,
+            cold_due=expected[0] if expected else None,
+        )
+        if told := reuse_in(logged, sample):
+            prompt_tokens, reused = told
+            agrees = _agrees(round(reused.value or 0), due)
         result = SampleResult(sample, prompt_tokens, reused, due)
         results.append(result)
         if not agrees:
@@ -120,8 +162,22 @@ def _block(
     return results, disagreeing
 
 
+def _without_contradictions(
+    block: Sequence[Sample], results: Sequence[SampleResult]
+) -> tuple[list[SampleResult], list[SampleResult]]:
+    """The results, with no count where the time contradicts it; and those that had one."""
+    cold = next((s.reply for s in block if s.phase is Phase.FIRST and s.reply), None)
+    wrong = [r for r in results if contradicts_time(r, cold)]
+    return [replace(r, reused_tokens=UNKNOWN) if r in wrong else r for r in results], wrong
+
+
 def _reused(
-    sample: Sample, due: Expectation | None, calibrated: Curve | Anchors | None
+    sample: Sample,
+    due: Expectation | None,
+    calibrated: Curve | Anchors | None,
+    *,
+    cold_read_tokens: int | None,
+    cold_due: Expectation | None,
 ) -> tuple[int | None, Estimate, bool]:
     reply = sample.reply
     if reply is None:
@@ -130,13 +186,12 @@ def _reused(
     if reply.cached_tokens is not None:
         return prompt_tokens, _exactly(reply.cached_tokens), _agrees(reply.cached_tokens, due)
     if reply.read_tokens is not None:
-        # The engine counts only what it read; the whole is known from counting the prompt beforehand.
         if sample.phase is Phase.FIRST:
             return reply.read_tokens, _exactly(0), True
-        if due is None or not due.exact:
+        found = reused_beside(reply.read_tokens, due, cold_read_tokens, cold_due) if due is not None else None
+        if found is None:
             return None, UNKNOWN, True
-        reused = max(0, due.prompt_tokens - reply.read_tokens)
-        return due.prompt_tokens, _exactly(reused), _agrees(reused, due)
+        return *found, _agrees(round(found[1].value or 0), due)
     if sample.phase is Phase.FIRST:
         # Unloading or a nonce made the call cold; its time calibrates the others and can tell nothing itself.
         return prompt_tokens, UNKNOWN, True
@@ -144,7 +199,9 @@ def _reused(
         return prompt_tokens, UNKNOWN, True
     shared = _most_shared(due) if due is not None else None
     if isinstance(calibrated, Curve):
-        estimate, agrees = infer_from_curve(reply.prefill_ns, prompt_tokens, calibrated, sample.block, shared)
+        estimate, agrees = infer_from_curve(
+            reply.prefill_ns, prompt_tokens, calibrated, seconds(sample), shared
+        )
     else:
         estimate, agrees = infer_reused(reply.prefill_ns, prompt_tokens, calibrated, shared)
     return prompt_tokens, estimate, agrees
@@ -214,97 +271,3 @@ def _document_share(result: SampleResult) -> Estimate:
 
 def _expected_reuse(expected: Sequence[Expectation]) -> int | None:
     return median_whole(due.shared_tokens for due in expected[1:])
-
-
-def _broken(
-    name: str, block: Sequence[Sample], results: Sequence[SampleResult], caveats: list[Caveat]
-) -> set[tuple[int, int]]:
-    """Samples that do not count, each kind with its caveat."""
-    failed = [s for s in block if s.failure is not None]
-    if failed:
-        caveats.append(
-            Caveat(
-                "failed-reply",
-                f"{_count(failed, 'reply was', 'replies were')} not whole and left out: {failed[0].failure}",
-                name,
-                tuple(_place(s) for s in failed),
-            )
-        )
-    load_ns = next((s.reply.load_ns for s in block if s.phase is Phase.LOAD and s.reply), None)
-    reloaded = [s for s in block if s.phase is Phase.FOLLOW_UP and _loaded_again(s, load_ns)]
-    if reloaded:
-        caveats.append(
-            Caveat(
-                "model-reloaded",
-                f"the server loaded the model again before {_count(reloaded, 'follow-up', 'follow-ups')}, so "
-                "its cache was gone: they are left out. Something else used the server, or memory is short.",
-                name,
-                tuple(_place(s) for s in reloaded),
-            )
-        )
-    cut = [r.sample for r in results if _was_cut(r)]
-    if cut:
-        caveats.append(
-            Caveat(
-                "prompt-cut",
-                f"the server read only a part of {_count(cut, 'prompt', 'prompts')}: it cut what did not fit "
-                "its context. Ask for more with --num-ctx, or send fewer --pages.",
-                name,
-                tuple(_place(s) for s in cut),
-            )
-        )
-    if any(s.phase is Phase.FIRST and s.failure is not None for s in block):
-        return {_place(s) for s in block}
-    # Calls of known reuse stand at the place of the last follow-up, which does not fail with them.
-    return {_place(s) for s in (*failed, *reloaded, *cut) if s.phase not in _CALIBRATING}
-
-
-def _loaded_again(sample: Sample, load_ns: int | None) -> bool:
-    # A loaded model shows 1 to 150 ms of "loading" too: the scheduler's time.
-    if sample.reply is None or sample.reply.load_ns is None or load_ns is None:
-        return False
-    return sample.reply.load_ns > max(0.2e9, 0.5 * load_ns)
-
-
-def _was_cut(result: SampleResult) -> bool:
-    due, reply = result.expected, result.sample.reply
-    if due is None or reply is None or reply.prompt_tokens is None:
-        return False
-    share = _CUT_SHARE if due.exact else 0.6
-    return reply.prompt_tokens < share * due.prompt_tokens
-
-
-def _disagreement(name: str, results: Sequence[SampleResult]) -> Caveat:
-    """Reuse that is not what the prompts share; the sign tells the likely cause."""
-    worst = max(results, key=lambda r: abs((r.reused_tokens.value or 0) - _due(r)))
-    reused, due = worst.reused_tokens.value or 0, _due(worst)
-    if worst.reused_tokens.method == "inferred":
-        cause = (
-            "the machine's speed changed between calls, or another client used the server. Repeat it on a "
-            "quiet machine (--repeats 3)"
-        )
-    elif reused > due:
-        cause = "the cache was not cold: another client sent the same start, or a proxy answers"
-    else:
-        cause = (
-            "the server threw the cache away (another client in between, too little memory), or the model "
-            "cannot resume in the middle of a prompt (sliding window, recurrent)"
-        )
-    return Caveat(
-        "reuse-not-as-expected",
-        f"the prompts share {due:,} tokens but about {reused:,.0f} were reused. Likely: {cause}.",
-        name,
-        tuple(_place(r.sample) for r in results),
-    )
-
-
-def _due(result: SampleResult) -> int:
-    return result.expected.shared_tokens if result.expected else 0
-
-
-def _place(sample: Sample) -> tuple[int, int]:
-    return (sample.repeat, sample.question)
-
-
-def _count(items: Sequence[object], one: str, many: str) -> str:
-    return f"{len(items)} {one if len(items) == 1 else many}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from promptorder.model.comparison import Caveat, LayoutResult, Verdict
 from promptorder.model.engine import EngineInfo
@@ -10,15 +10,35 @@ from promptorder.model.sample import Phase
 
 SHORT_PROMPT_TOKENS = 1000
 """Below about this length a call's fixed cost hides what reuse saves."""
+_EXPLAINING = {
+    "reuse-hangs-on-tail",
+    "only-repeats-reused",
+    "nothing-reused",
+    "reused-in-part",
+    "controls-do-not-tell",
+    "count-contradicts-time",
+}
+"""Caveats that say already why time tells nothing."""
 
 
 def run_caveats(
-    engine: EngineInfo, layouts: Sequence[LayoutResult], *, cold: str, repeats: int
+    engine: EngineInfo,
+    layouts: Sequence[LayoutResult],
+    *,
+    cold: str,
+    repeats: int,
+    other_models: Sequence[str] = (),
+    told: Collection[str] = (),
 ) -> list[Caveat]:
-    """The caveats of a run, the gravest first."""
+    """The caveats of a run, the gravest first.
+
+    ``other_models`` came into the engine's memory while it was measured; ``told`` are codes of the caveats that
+    stand already, which leave nothing to say of times without a contrast.
+    """
     return [
         *_nothing_to_compare(layouts),
-        *_durations(engine, layouts),
+        *_durations(engine, layouts, told),
+        *_others(other_models),
         *_short(layouts),
         *_cold(cold),
         *_answers(layouts),
@@ -35,7 +55,18 @@ def _nothing_to_compare(layouts: Sequence[LayoutResult]) -> Iterator[Caveat]:
         )
 
 
-def _durations(engine: EngineInfo, layouts: Sequence[LayoutResult]) -> Iterator[Caveat]:
+def _others(names: Sequence[str]) -> Iterator[Caveat]:
+    if names:
+        yield Caveat(
+            "other-models",
+            f"other models were loaded meanwhile ({', '.join(names)}): somebody else uses the server, which slows "
+            "it and may push models out of its memory. Repeat it when it is quiet.",
+        )
+
+
+def _durations(
+    engine: EngineInfo, layouts: Sequence[LayoutResult], told: Collection[str]
+) -> Iterator[Caveat]:
     methods = {layout.reused_fraction.method for layout in layouts}
     if "inferred" in methods:
         yield Caveat(
@@ -44,14 +75,26 @@ def _durations(engine: EngineInfo, layouts: Sequence[LayoutResult]) -> Iterator[
             "share is inferred from the prefill time, calibrated on this model, and bounded by what the prompts "
             "share. Read the band, not the figure.",
         )
-    if "inferred" in methods and engine.duration_caveat:
+    replies = [s.sample.reply for each in layouts for s in each.samples if s.sample.reply is not None]
+    timed = any(reply.prefill_ns for reply in replies)
+    sized = any(reply.prompt_tokens for reply in replies)
+    if engine.duration_caveat and ("inferred" in methods or ("unknown" in methods and not timed)):
         yield Caveat("duration-meaning", engine.duration_caveat)
     unknown = [
         layout.name
         for layout in layouts
         if layout.reused_fraction.method == "unknown" and layout.verdict is Verdict.CANNOT_TELL
     ]
-    if unknown and len(layouts[0].samples) > 1:
+    if not unknown or len(layouts[0].samples) < 2:
+        return
+    if not timed or not sized:
+        missing = "how long the prompts were" if timed else "how long reading took"
+        yield Caveat(
+            "no-figures",
+            f"the server tells neither how much it reused nor {missing}, so nothing can be told of reuse "
+            f"({', '.join(unknown)}). See: promptorder doctor",
+        )
+    elif not _EXPLAINING.intersection(told):
         yield Caveat(
             "no-contrast",
             f"a warm repeat was not plainly faster than a cold call ({', '.join(unknown)}): on this set-up "

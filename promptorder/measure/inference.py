@@ -1,6 +1,6 @@
 """From the duration of a prefill to the number of tokens that were reused. Pure: numbers in, numbers out.
 
-With a curve of calibration calls (see calibration.py), every number of read tokens that the time is
+With a curve through calls of known reuse (see curve.py), every number of read tokens that the time is
 consistent with is in the band, and the likeliest is the value.
 
 Without one, as in runs of older versions, two anchors of the same block have to do: the cold call, which read all
@@ -19,7 +19,7 @@ import math
 from bisect import bisect_left
 from typing import NamedTuple
 
-from promptorder.measure.calibration import FLOOR, BlockKey, Curve
+from promptorder.measure.curve import Curve, Moment
 from promptorder.model.comparison import UNKNOWN, Estimate
 
 NOISE = 0.25
@@ -28,14 +28,12 @@ MIN_CONTRAST = 1.5
 """Below this ratio of cold to warm the calls of known reuse do not tell reading from reusing."""
 _BOUNDARY_TOKENS = 2
 """A shared text may end inside a token, and a template may add one at the start."""
-_DEVIATIONS = 2.2
-"""Standard deviations of a band of 95 %: more than of a normal law, as a shared machine has long tails."""
-_HELD_UP = 1.15
+HELD_UP = 1.15
 """Calls are held up more easily than they are hurried: the band is so much wider for what was slow."""
-_STEPS = 1500
+_STEPS = 300
 """So many lengths are tried before the exact ones between two of them."""
-_CLIFF = 3.0
-"""Two neighbouring short lengths further apart than so many deviations: between them the time may jump."""
+_CLIFF = 1.5
+"""Two neighbouring short lengths further apart than so many half bands: between them the time may jump."""
 
 
 class Anchors(NamedTuple):
@@ -47,28 +45,26 @@ class Anchors(NamedTuple):
 
 
 def infer_from_curve(
-    prefill_ns: float, prompt_tokens: int, curve: Curve, block: BlockKey, shared_tokens: int | None = None
+    prefill_ns: float, prompt_tokens: int, curve: Curve, at_s: float, shared_tokens: int | None = None
 ) -> tuple[Estimate, bool]:
-    """As infer_reused, from a curve of calibration calls instead of two anchors."""
+    """As infer_reused, from a curve through calls of known reuse; the call began at ``at_s`` (epoch seconds)."""
     if prompt_tokens < 2:
         return UNKNOWN, True
-    times = _Times(curve, prompt_tokens)
+    times = Times(curve, prompt_tokens, at_s)
     if times.centre(prompt_tokens) < MIN_CONTRAST * times.shortest_ns:
         return UNKNOWN, True
     # A call that is slower than reading all was held up: it tells no more than one that read all.
-    time = math.log(max(1.0, prefill_ns)) - curve.drift.get(block, 0.0)
-    time = min(max(time, math.log(times.shortest_ns)), math.log(times.centre(prompt_tokens)))
+    time = min(max(prefill_ns, times.shortest_ns), times.centre(prompt_tokens))
 
     def off(read: int) -> float:
-        """How far the time is from what calibration allows, in parts of the spread."""
-        low, high = times.range(read)
-        return max(0.0, math.log(low) - time, (time - math.log(high)) / _HELD_UP) / times.spread(read)
+        return times.off(time, read)
 
     step = max(1, prompt_tokens // _STEPS)
     coarse = [*range(1, prompt_tokens, step), prompt_tokens]
-    near = min(coarse, key=off)
+    offs = {read: off(read) for read in coarse}
+    near = min(coarse, key=offs.__getitem__)
     best = min(range(max(1, near - step), min(prompt_tokens, near + step) + 1), key=off)
-    consistent = [read for read in coarse if off(read) <= 1]
+    consistent = [read for read in coarse if offs[read] <= 1]
     fewest, most = (consistent[0], consistent[-1]) if consistent else (best, best)
     fewest = next((r for r in range(max(1, fewest - step), fewest) if off(r) <= 1), fewest)
     most = next((r for r in range(min(prompt_tokens, most + step), most, -1) if off(r) <= 1), most)
@@ -76,11 +72,14 @@ def infer_from_curve(
     return _bounded(low, value, high, prompt_tokens, shared_tokens)
 
 
-class _Times:
-    """What reading the last tokens of a prompt takes, in ns, by a curve."""
+class Times:
+    """What reading the last tokens of a prompt takes at one time, in ns, by a curve."""
 
-    def __init__(self, curve: Curve, prompt_tokens: int) -> None:
+    def __init__(self, curve: Curve, prompt_tokens: int, at_s: float) -> None:
         self._curve, self._prompt_tokens = curve, prompt_tokens
+        self._moment: Moment = curve.at(at_s)
+        self._pace = math.exp(self._moment.slower)
+        self._deviations = _student(curve.freedom)
         self._lengths = [length for length, _ in curve.short]
         self._offs = [off for _, off in curve.short]
         if curve.short:
@@ -91,7 +90,13 @@ class _Times:
 
     def centre(self, read: float) -> float:
         """The likely time."""
-        return self._curve.formula_ns(self._prompt_tokens, read) * math.exp(self._off(read))
+        return self._formula_ns(read) * math.exp(self._off(read))
+
+    def off(self, prefill_ns: float, read: float) -> float:
+        """How far a time is from what calibration allows for it, as a part of half of the 95 % band."""
+        low, high = self.range(read)
+        time = math.log(prefill_ns)
+        return max(0.0, math.log(low) - time, (time - math.log(high)) / HELD_UP) / self.spread(read)
 
     def range(self, read: float) -> tuple[float, float]:
         """The lowest and highest time that calibration allows, but for noise."""
@@ -100,10 +105,10 @@ class _Times:
         if not 0 < right < len(self._lengths):
             return centre, centre
         offs = self._offs[right - 1], self._offs[right]
-        if abs(offs[1] - offs[0]) < _CLIFF * self._curve.noise:
+        if abs(offs[1] - offs[0]) < _CLIFF * self.spread(read):
             return centre, centre
         # Somewhere between these lengths the time jumps.
-        formula = self._curve.formula_ns(self._prompt_tokens, read)
+        formula = self._formula_ns(read)
         low, high = formula * math.exp(min(offs)), formula * math.exp(max(offs))
         if right > 1:
             # Row by row up to the next size of a batch: as steep as before.
@@ -113,10 +118,11 @@ class _Times:
         return low, high
 
     def spread(self, read: float) -> float:
-        """Half of the band of the time's logarithm: a call's noise, and what is uncertain of the curve."""
-        curve, n = self._curve, self._prompt_tokens
-        flat = FLOOR * self.shortest_ns / curve.formula_ns(n, read)
-        return _DEVIATIONS * math.sqrt(curve.noise**2 + min(1.0, curve.uncertainty(n, read)) + flat**2)
+        """Half of the 95 % band of the time's logarithm."""
+        return self._deviations * math.sqrt(self._curve.variance(self._prompt_tokens, read, self._moment))
+
+    def _formula_ns(self, read: float) -> float:
+        return self._curve.formula_ns(self._prompt_tokens, read) * self._pace
 
     def _off(self, read: float) -> float:
         lengths, offs = self._lengths, self._offs
@@ -129,6 +135,11 @@ class _Times:
             return 0.0
         share = (read - lengths[right - 1]) / (lengths[right] - lengths[right - 1])
         return offs[right - 1] + share * (offs[right] - offs[right - 1])
+
+
+def _student(freedom: float) -> float:
+    """The 97.5 % quantile of Student's distribution, to a hundredth from 4 degrees of freedom on."""
+    return 1.96 + 2.4 / freedom + 2.9 / freedom**2
 
 
 def infer_reused(

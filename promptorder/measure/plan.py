@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -39,7 +40,8 @@ class Plan:
 
     ``clock_gap_s`` is waited before each follow-up of a layout whose clock shows seconds, so that the
     clock really ticks. ``warm_repeat`` asks the last prompt of each block once more, unchanged;
-    ``calibrate`` asks it with other ends too. Both are for engines that do not count.
+    ``calibrate`` asks it with other ends too. Both are for engines that do not count. ``check_answers`` asks
+    the last follow-up of each layout once more cold, in the first repeat.
     """
 
     document: SourceText
@@ -51,16 +53,34 @@ class Plan:
     cold: Cold = "unload"
     warm_repeat: bool = True
     calibrate: bool = True
+    check_answers: bool = False
+    seed: int = 7
     nonces: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def blocks(self) -> list[Block]:
-        """Repeat by repeat, and in each the layouts in their order."""
-        return [Block(layout, repeat) for repeat in range(1, self.repeats + 1) for layout in self.layouts]
+        """Repeat by repeat, and in each the layouts in the order of ``order``."""
+        by_name = {layout.name: layout for layout in self.layouts}
+        return [
+            Block(by_name[name], repeat)
+            for repeat, names in enumerate(self.order(), start=1)
+            for name in names
+        ]
 
-    @property
-    def calls(self) -> int:
-        """How many prompts are measured in all."""
-        return len(self.layouts) * self.repeats * (len(self.questions) + self.warm_repeat)
+    def order(self) -> list[list[str]]:
+        """The layouts' names for each repeat, the same for the same seed.
+
+        A single repeat keeps the order that was given, where a reader looks for it. With more, each is shuffled, the first
+        too: what changes with time, such as a machine that warms up, must not always meet the same layout.
+        """
+        names = [layout.name for layout in self.layouts]
+        if self.repeats == 1:
+            return [names]
+        chance = random.Random(self.seed)
+        return [chance.sample(names, len(names)) for _ in range(self.repeats)]
+
+    def checks(self, repeat: int) -> bool:
+        """Whether a follow-up of the blocks of this repeat is asked again cold."""
+        return self.check_answers and repeat == 1 and len(self.questions) > 1
 
     def prompt(self, block: Block, question: int, now: datetime) -> Prompt:
         """The prompt of ``question`` (from 1) at the time ``now``."""
@@ -92,6 +112,7 @@ class Plan:
             self.repeats,
             self.clock_gap_s,
             self.cold,
+            *(["answers checked"] if self.check_answers else []),
         ]
         return hashlib.sha256(json.dumps(data, ensure_ascii=False).encode("utf-8")).hexdigest()
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from promptorder.model.engine import EngineInfo
-from promptorder.model.sample import Sample
+from promptorder.model.sample import Difference, Sample
 from promptorder.model.source import DocumentInfo
 
 Method = Literal["counted", "logged", "inferred", "unknown"]
@@ -93,7 +93,7 @@ class SampleResult:
 
 @dataclass(frozen=True, slots=True)
 class LayoutResult:
-    """One layout's figures: medians over its samples, in ns and tokens."""
+    """One layout's figures in ns and tokens: medians over its samples, and the least and most of them (spread)."""
 
     name: str
     verdict: Verdict
@@ -104,6 +104,26 @@ class LayoutResult:
     follow_up_prefill_spread_ns: tuple[int, int] | None
     follow_up_total_ns: int | None
     samples: tuple[SampleResult, ...]
+    first_prefill_spread_ns: tuple[int, int] | None = None
+    follow_up_total_spread_ns: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """A follow-up's answer beside the one to the same prompt asked cold. ``difference`` is None where they are the same.
+
+    ``failure`` says why there is no second answer; then nothing was compared. ``reused_tokens`` is what the
+    first one reused, as far as it is known.
+    """
+
+    layout: str
+    repeat: int
+    question: int
+    reused_tokens: int | None
+    difference: Difference | None
+    answer: str
+    cold_answer: str
+    failure: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +139,7 @@ class Comparison:
     fastest: str | None
     caveats: tuple[Caveat, ...] = ()
     control_samples: tuple[Sample, ...] = field(default=(), repr=False)
+    answers_checked: tuple[AnswerCheck, ...] = ()
 
     def layout(self, name: str) -> LayoutResult:
         """The result of one layout; raises KeyError."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from promptorder.model.sample import ControlKind
+
 Counts = Literal["cached", "read", "nothing"]
 """What an engine tells of a prompt: the tokens that it reused, only those that it read, or neither."""
 
@@ -134,9 +136,7 @@ class ServerFacts:
         return next((each for each in self.loaded if each.ours), None)
 
 
-CallKind = Literal["long", "short", "other-tail", "repeat", "between", "back"]
-"""In the order of the calls: a start with a long tail; with a short one; with another; the same again;
-another text; and the start with a third short tail."""
+CallKind = ControlKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,6 @@ class Facts:
     calls: tuple[Call, ...] | None = None
     why_no_calls: str = ""
     default_keep_alive_s: float | None = None
-    duration_caveat: str | None = None
     load_average: float | None = None
     processors: int | None = None
 

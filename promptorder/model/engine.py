@@ -37,7 +37,8 @@ class EngineInfo:
     ``context_tokens`` is the context that the calls use (None before it is chosen), ``max_context_tokens``
     what the model was made for. ``counts_cached_tokens`` is None until a reply has told.
     ``document_goes_to`` names the other machine that will see the document, or is None.
-    ``prefill_meaning`` says what the engine's duration covers where this is not simply the prefill.
+    ``duration_caveat`` says what the engine's duration covers where this is not simply the prefill.
+    ``sliding_window_tokens`` is None where the model has none, or none is told.
     """
 
     name: str
@@ -52,6 +53,7 @@ class EngineInfo:
     duration_caveat: str | None = None
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
+    sliding_window_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,16 @@ class Engine(Protocol):
     def start_block(self) -> Reply:
         """Make the cache cold where ``cold`` is ``unload``, load the model, and say how long loading took."""
 
-    def ask(self, prompt: Prompt, on_token: Callable[[], None] | None = None) -> Reply:
-        """Send one prompt and wait for the whole answer; ``on_token`` is called at the first token."""
+    def ask(
+        self, prompt: Prompt, on_token: Callable[[], None] | None = None, *, most_tokens: int | None = None
+    ) -> Reply:
+        """Send one prompt and wait for the whole answer; ``on_token`` is called at the first token.
+
+        The answer has at most ``most_tokens``; None: as many as the options say.
+        """
+
+    def others(self) -> tuple[str, ...]:
+        """Names of other models that are in the engine's memory: somebody else uses it."""
 
     def restore(self) -> None:
         """Leave the model loaded or unloaded as it was found."""

@@ -31,10 +31,13 @@ class TraceRequest:
     Requests of different ``namespace`` (another model, another tenant) share nothing.
     ``block_ends`` are the offsets in tokens behind each content block (tools, system texts, messages), and
     ``breakpoints`` the caller's marks in them, in their order; from block ``messages_from`` on they are messages.
+    The first ``opening_blocks`` are tools and system texts, wherever the service keeps these.
     ``messages_key`` holds what is no text and yet parts the cache of the messages (Anthropic's tool choice, thinking,
     effort). ``implicit_breakpoint`` is False where the caller switched the service's own mark off. ``cache_key`` is
     the caller's name for a cache (``prompt_cache_key``), ``retention_s`` the lifetime asked for as a whole.
-    ``observed_cached_tokens`` is what the real server said it reused. ``path`` is the file that it stands in.
+    ``may_reuse`` is False where the caller wants all of it read anew (llama-server's ``cache_prompt``: false).
+    ``observed_cached_tokens`` is what the real server said it reused, ``observed_written_tokens`` what it charged as written into
+    its cache, of them ``observed_written_long_tokens`` for a longer lifetime. ``path`` is the file that it stands in.
     ``api`` says whose request it is: anthropic, gemini, llama-server, ollama or openai; empty where nothing tells.
     """
 
@@ -53,11 +56,15 @@ class TraceRequest:
     block_ends: tuple[int, ...] = ()
     breakpoints: tuple[Breakpoint, ...] = ()
     messages_from: int = 0
+    opening_blocks: int = 0
     messages_key: str = ""
     implicit_breakpoint: bool = True
     cache_key: str | None = None
     retention_s: float | None = None
+    may_reuse: bool = True
     observed_cached_tokens: int | None = None
+    observed_written_tokens: int | None = None
+    observed_written_long_tokens: int = 0
     path: str = ""
 
     def packed(self) -> bytes:
@@ -94,11 +101,17 @@ class Cause(StrEnum):
     LIFETIME = "lifetime"
     BELOW_MINIMUM = "below-minimum"
     OTHER_SLOT = "other-slot"
-    """Another slot held more of it than the one that answered."""
+    """Another slot, or another machine, held more of it than the one that answered."""
+    HOST_CACHE = "host-cache"
+    """The host's memory held more of it than the slot that answered, and was not asked, or its entry is like too little of it."""
     NOT_MARKED = "not-marked"
     """No breakpoint, or none within reach, stood where the shared start ends."""
     TOO_LONG = "too-long"
-    """The prompt does not fit: it is refused, or its middle is cut out before it is read."""
+    """The prompt does not fit, and is refused."""
+    CUT = "cut"
+    """The prompt does not fit: its middle is cut out before it is read."""
+    SWITCHED_OFF = "switched-off"
+    """The caller asked that nothing be reused."""
 
 
 class Served(NamedTuple):

@@ -86,6 +86,17 @@ class Money(NamedTuple):
         return self.cost_without_reuse - self.cost
 
 
+class Trial(NamedTuple):
+    """A policy replayed with other options against what it lost by ``cause``: ``changed`` are those, ``label`` is as on the command line."""
+
+    label: str
+    changed: Mapping[str, object]
+    cause: Cause
+    cached_tokens: int
+    hit_rate_tokens: float | None
+    money: Money | None = None
+
+
 class Window(NamedTuple):
     """Some requests in a row: the share of their tokens that was reused, None without any."""
 
@@ -102,7 +113,8 @@ class PolicyResult:
     cause that occurred, most lost tokens first; with ``rates.cached_tokens`` and ``new_tokens`` they sum up to
     ``rates.input_tokens``. ``size_option`` is the option that is the policy's size, None where it has none.
     ``saved_s`` is the time that prefill of the reused tokens would have taken, None without a speed;
-    ``money`` is None without a price. ``refused`` counts requests that do not fit.
+    ``money`` is None without a price. ``trials`` are other settings that were replayed because of what it lost, the cheapest of each kind
+    first; None: none were replayed, because nothing notable was lost or it would have taken too long (a note says so then).
     """
 
     name: str
@@ -118,11 +130,12 @@ class PolicyResult:
     windows: tuple[Window, ...] = ()
     saved_s: float | None = None
     money: Money | None = None
+    trials: tuple[Trial, ...] | None = None
 
     @property
     def label(self) -> str:
         """The policy as it is written on the command line."""
-        return ",".join((self.name, *(f"{key}={_written(value)}" for key, value in self.options.items())))
+        return label_of(self.name, self.options)
 
     @property
     def lost_tokens(self) -> int:
@@ -153,7 +166,8 @@ class Observed:
     """What the real server said it reused, over the requests of which it said so (``rates.requests``).
 
     From a server's own log, ``why`` counts how it chose the slot, and ``events`` what else happened to its caches, such
-    as a model that was loaded; both None where the trace is no such log.
+    as a model that was loaded; both None where the trace is no such log. ``money`` is None without a price, where only some
+    requests were told of, and where writing has a price and what was written is not said.
     """
 
     rates: Rates
@@ -162,6 +176,7 @@ class Observed:
     why: Mapping[SlotChoice, int] | None = None
     events: Mapping[CacheChange, int] | None = None
     saved_s: float | None = None
+    money: Money | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +211,15 @@ class TraceResult:
         raise KeyError(name)
 
 
-def _written(value: object) -> str:
+def label_of(name: str, options: Mapping[str, object]) -> str:
+    """A policy as it is written on the command line."""
+    return ",".join((name, *(f"{key}={written(value)}" for key, value in options.items())))
+
+
+def written(value: object) -> str:
+    """An option's value as it is written on the command line."""
     if value is None:
         return "unlimited"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

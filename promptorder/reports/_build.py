@@ -15,6 +15,11 @@ from promptorder.reports._prices import money_per_day, price_of
 from promptorder.reports._runs import differences, labels
 from promptorder.reports._words import amount, band, count, percent, ratio, seconds, times
 
+_SPOILT = {
+    "nothing-reused": "Find out first why nothing is reused on this set-up: promptorder doctor",
+    "only-repeats-reused": "Take another model: on this one no order of the prompt is reused.",
+}
+"""Caveats with which no advice on layouts holds, and what to do instead."""
 _BEFORE, _BEHIND = 20, 24
 """Characters of an answer that are shown where it parts from another one."""
 _REMEDIES = ("clock-last", "clock-rounded")
@@ -358,6 +363,10 @@ def _spread(layout: LayoutResult) -> str:
 
 
 def _next_steps(comparison: Comparison) -> Iterator[str]:
+    spoilt = [caveat.code for caveat in comparison.caveats if caveat.code in _SPOILT]
+    if spoilt:
+        yield _SPOILT[spoilt[0]]
+        return
     measured = {layout.name: layout for layout in comparison.layouts}
     reused = [layout for layout in comparison.layouts if layout.verdict is Verdict.REUSED]
     wasted = [layout for layout in comparison.layouts if layout.verdict is Verdict.NOT_REUSED]

@@ -26,7 +26,6 @@ from promptorder.api import CompareSettings, Comparing
 from promptorder.cli import run
 from promptorder.contracts import schema
 from promptorder.engines.ollama import OllamaEngine
-from promptorder.measure.calibration import TAIL_TOKENS
 from promptorder.model.engine import EngineOptions
 
 pytestmark = pytest.mark.server
@@ -35,7 +34,6 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 REPORT = str(FIXTURES / "report.pdf")
 QUESTIONS = str(FIXTURES / "questions.txt")
 NUMBER_OF_QUESTIONS = 4
-CALIBRATION_CALLS = len(TAIL_TOKENS)
 VERDICTS = {"static-first": "reused", "question-first": "not-reused", "clock-first": "not-reused"}
 METHODS = {"0.33.3": "counted", "0.33.0": "inferred", "0.30.0": "counted", "0.6.5": "inferred"}
 # A clock's digits are not tokens of their own: when a minute ends between two questions, a few more or fewer
@@ -136,18 +134,18 @@ class Measured:
 def measure(
     server: OllamaServer, *arguments: str, questions: str = QUESTIONS, model: str = "tiny"
 ) -> Measured:
-    offset = server.log_offset()
-    ran = compare(server, *arguments, questions=questions, model=model)
+    offset, path = server.log_offset(), _state() / "measured.json"
+    ran = compare(server, *arguments, "--out", str(path), questions=questions, model=model)
     assert ran.code == 0, ran.err
-    comparison = ran.json
-    number = len(comparison["questions"])
-    names = [layout["name"] for layout in comparison["layouts"]]
-    # A server that does not count gets each block's last prompt once more, and with other ends.
-    calls = number + (0 if comparison["engine"]["counts_cached_tokens"] else 1 + CALIBRATION_CALLS)
+    # A server that does not count gets each block's last prompt once more, and some with other ends.
+    calls = [sample for sample in json.loads(path.read_text())["samples"] if sample["phase"] != "load"]
     # What stands before in the log are short texts that were read for an estimate.
-    told = server.counted_since(offset, calls * len(names))[-calls * len(names) :]
-    truth = {name: told[calls * n : calls * n + number] for n, name in enumerate(names)}
-    return Measured(comparison, truth)
+    told = server.counted_since(offset, len(calls))[-len(calls) :]
+    truth: dict[str, list[Counted]] = {layout["name"]: [] for layout in ran.json["layouts"]}
+    for call, counted in zip(calls, told, strict=True):
+        if call["phase"] in ("first", "follow-up"):
+            truth[call["layout"]].append(counted)
+    return Measured(ran.json, truth)
 
 
 def misses(measured: Measured, upper_tolerance: int = 0) -> set[tuple[str, int]]:

@@ -15,10 +15,10 @@ import promptorder
 from promptorder.contracts import comparison as comparison_contract
 from promptorder.contracts import run as run_contract
 from promptorder.contracts import schema
-from promptorder.model.comparison import Estimate
+from promptorder.model.comparison import AnswerCheck, Estimate
 from promptorder.model.engine import EngineInfo
 from promptorder.model.run import Run
-from promptorder.model.sample import Phase
+from promptorder.model.sample import Check, Control, Difference, Phase
 from promptorder.model.source import DocumentInfo, SourceText
 
 ESTIMATE = {"value", "low", "high", "method"}
@@ -239,3 +239,76 @@ def test_shares_may_be_fractions_and_tokens_are_rounded() -> None:
     [sample] = value["layouts"][0]["samples"]
     assert sample["reused_tokens"] == {"value": 4, "low": 1, "high": 8, "method": "inferred"}
     assert value["layouts"][0]["reused_fraction"]["value"] == 0.987
+
+
+CONTROL = Control("short", 3000, 2900)
+
+
+@pytest.mark.parametrize(
+    ("phase", "more"),
+    [
+        (Phase.CONTROL, {"control": CONTROL}),
+        (Phase.CHECK, {"check": Check(None)}),
+        (Phase.CHECK, {"check": Check(Difference(12, 3))}),
+        (Phase.CHECK, {"check": Check(Difference(0, None))}),
+    ],
+)
+def test_control_calls_and_checks_are_read_as_they_were(phase: Phase, more: dict[str, Any]) -> None:
+    call = replace(hand_made.sample(phase, 2, cached_tokens=9, pieces=("4", "2.")), **more)
+    told = run_contract.sample_to_json(call)
+    assert set(more) < set(told)
+    assert "pieces" not in told["reply"]
+    value = json.loads(json.dumps(run_contract.to_json(Run(hand_made.comparison(), (call,)))))
+    validate(value, "run-1")
+    assert call.reply is not None
+    [read] = run_contract.from_json(value).samples
+    assert read == replace(call, reply=replace(call.reply, pieces=None))
+
+
+def test_other_samples_have_no_such_key() -> None:
+    """So the files of earlier versions have the same shape."""
+    told = run_contract.sample_to_json(hand_made.sample(Phase.FOLLOW_UP, 2))
+    assert not {"control", "check"} & set(told)
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [("control.kind", "sideways"), ("control.characters", -1), ("check.difference", 3), ("check", {})],
+)
+def test_a_run_refuses_what_is_no_control_and_no_check(path: str, wrong: object) -> None:
+    call = replace(hand_made.sample(Phase.CONTROL, 1), control=CONTROL, check=Check(Difference(1, 1)))
+    value = json.loads(json.dumps(run_contract.to_json(Run(hand_made.comparison(), (call,)))))
+    place, _, key = path.rpartition(".")
+    next(found(value["samples"], place))[key] = wrong
+    with pytest.raises(jsonschema.ValidationError):
+        validate(value, "run-1")
+
+
+def test_what_a_comparison_gained_is_read_and_may_be_missing() -> None:
+    whole = hand_made.comparison()
+    layout = replace(whole.layouts[0], first_prefill_spread_ns=(1, 9), follow_up_total_spread_ns=(2, 8))
+    checks = (
+        AnswerCheck("static-first", 1, 3, 950, Difference(4, None), "It is 42.", "It is 43."),
+        AnswerCheck("mine", 1, 2, None, None, "42.", "", failure="it broke off"),
+    )
+    engine = replace(whole.engine, sliding_window_tokens=512)
+    comparison = replace(whole, engine=engine, layouts=(layout,), answers_checked=checks)
+    value = json.loads(json.dumps(comparison_contract.to_json(comparison)))
+    validate(value, "comparison-1")
+    read = comparison_contract.from_json(value)
+    assert read.answers_checked == checks
+    assert read.engine.sliding_window_tokens == 512
+    assert read.layouts[0].first_prefill_spread_ns == (1, 9)
+    assert read.layouts[0].follow_up_total_spread_ns == (2, 8)
+    for key in (
+        "answers_checked",
+        "sliding_window_tokens",
+        "first_prefill_spread_ns",
+        "follow_up_total_spread_ns",
+    ):
+        for place in (value, value["engine"], value["layouts"][0]):
+            place.pop(key, None)
+    validate(value, "comparison-1")
+    older = comparison_contract.from_json(value)
+    assert older.answers_checked == ()
+    assert older.layouts[0].first_prefill_spread_ns is None

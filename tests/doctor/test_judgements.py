@@ -12,9 +12,9 @@ import pytest
 
 from promptorder.doctor import REGISTRY, judge
 from promptorder.doctor._report import report
-from promptorder.doctor._reuse import counts_of, shown
-from promptorder.doctor._texts import fitting, tail_words, texts
 from promptorder.doctor._variables import lasts_s
+from promptorder.measure.control_texts import fitting, tail_words, texts
+from promptorder.measure.controls import counts_of, shown
 from promptorder.model.doctor import (
     Call,
     CallKind,
@@ -31,6 +31,7 @@ from promptorder.model.doctor import (
     ServerFacts,
     Status,
 )
+from promptorder.model.ollama_versions import FACTS, warnings
 from promptorder.model.report import Table
 
 KINDS: tuple[CallKind, ...] = ("long", "short", "other-tail", "repeat", "between", "back")
@@ -385,8 +386,10 @@ def test_other_models() -> None:
         ((0, 33, 3), ["ok"]),
         ((0, 33, 0), ["ok"]),
         ((0, 30, 0), ["note", "note"]),
+        ((0, 6, 5), ["note"]),
         ((0, 30, 5), ["note"]),
-        ((0, 1, 30), ["note"]),
+        ((0, 1, 30), ["note", "note", "note"]),
+        ((0, 12, 5), ["problem"]),
         (None, ["note"]),
     ],
 )
@@ -394,10 +397,12 @@ def test_versions(version: tuple[int, int, int] | None, found: list[str]) -> Non
     assert statuses(with_server(version_numbers=version), "version") == found
 
 
-def test_durations_that_cannot_be_trusted() -> None:
-    facts = replace(with_server(version_numbers=(0, 12, 5)), duration_caveat="... cannot be trusted")
-    assert statuses(facts, "version") == ["problem"]
-    assert statuses(replace(facts, duration_caveat="it counts waiting"), "version") == ["note"]
+def test_each_warning_of_the_table_of_versions_has_its_line() -> None:
+    for version in {fact.since for fact in FACTS} - {(0, 0, 0)}:
+        told = [
+            text for status, text in lines(with_server(version_numbers=version), "version") if status != "ok"
+        ]
+        assert [text.split(" -> ")[0] for text in told] == [fact.warning for fact in warnings(version)]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ STARTS = {
     "version": RUN.format(["--version"]),
     "help": RUN.format(["--help"]),
     "help of compare": RUN.format(["compare", "--help"]),
+    "help of diff": RUN.format(["diff", "--help"]),
     "help of report": RUN.format(["report", "--help"]),
+    "help of trace": RUN.format(["trace", "--help"]),
     "completion": RUN.format(["completion", "zsh"]),
 }
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptorder.api import find_layout
 from promptorder.errors import UsageError
+from promptorder.inputs._layouts import find_layout
 from promptorder.layouts import PLACEHOLDERS, REGISTRY, Layout, built_in_layout, parse_layout
 from promptorder.model.prompt import Prompt
 

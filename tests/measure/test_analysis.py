@@ -42,7 +42,8 @@ def counting(
     where: dict[str, Any] = {"layout": layout, "repeat": repeat}
     calls = [load(**where), first(cached_tokens=0, **where)]
     for question, tokens in enumerate(cached, start=2):
-        calls.append(follow_up(question, cached_tokens=tokens, total_ns=total_ns, **where))
+        ns = SECOND // 10 if tokens >= 500 else 2 * SECOND * (1000 - tokens) // 1000
+        calls.append(follow_up(question, cached_tokens=tokens, prefill_ns=ns, total_ns=total_ns, **where))
     return calls
 
 
@@ -106,12 +107,9 @@ def test_an_engine_that_counts_what_it_read() -> None:
     assert not analysis.caveats
 
 
-@pytest.mark.parametrize("expected", [(), (due(), Expectation(1000, 950, 50, 900, exact=False))])
-def test_a_count_of_what_was_read_tells_nothing_without_the_exact_whole(
-    expected: tuple[Expectation, ...],
-) -> None:
+def test_a_count_of_what_was_read_tells_nothing_where_the_whole_is_not_known() -> None:
     samples = [first(prompt_tokens=None, read_tokens=1000), follow_up(prompt_tokens=None, read_tokens=50)]
-    result, _ = analysed(samples, expected)
+    result, _ = analysed(samples, ())
     assert result.samples[1].reused_tokens == UNKNOWN
     assert result.samples[1].prompt_tokens is None
     assert result.verdict is Verdict.CANNOT_TELL
@@ -119,7 +117,8 @@ def test_a_count_of_what_was_read_tells_nothing_without_the_exact_whole(
 
 
 def test_more_read_than_counted_is_no_reuse() -> None:
-    samples = [first(prompt_tokens=None, read_tokens=1000), follow_up(prompt_tokens=None, read_tokens=1003)]
+    again = follow_up(prompt_tokens=None, read_tokens=1003, prefill_ns=2 * SECOND)
+    samples = [first(prompt_tokens=None, read_tokens=1000), again]
     result, _ = analysed(samples, (due(), due()))
     assert result.samples[1].reused_tokens.value == 0
 
@@ -179,7 +178,7 @@ def test_each_block_has_its_own_anchors() -> None:
 
     result, analysis = analysed(block(1, 1) + block(2, 16), (due(), due(shared=950)))
     assert result.samples[1].reused_tokens == result.samples[3].reused_tokens
-    assert not analysis.caveats
+    assert codes(analysis) == ["machine-drift"]
 
 
 @pytest.mark.parametrize(
@@ -284,16 +283,23 @@ def test_a_reloaded_model_is_left_out() -> None:
     ("loading", "again", "reloaded"),
     [
         (3 * SECOND, 150_000_000, False),  # the scheduler's time
-        (3 * SECOND, 1_500_000_000, False),
-        (3 * SECOND, 1_500_000_001, True),
+        (3 * SECOND, 1_000_000_000, False),
+        (3 * SECOND, 1_000_000_001, True),  # from the system's memory it is quicker than from the disk
+        (SECOND, 500_000_000, False),
+        (SECOND, 500_000_001, True),
         (100_000_000, 200_000_000, False),
         (100_000_000, 200_000_001, True),
     ],
 )
 def test_what_counts_as_loading_again(loading: int, again: int, reloaded: bool) -> None:
-    samples = [load(loading), first(cached_tokens=0), follow_up(cached_tokens=950, load_ns=again)]
-    _, analysis = analysed(samples)
+    lost = follow_up(cached_tokens=0, load_ns=again, prefill_ns=2 * SECOND)
+    _, analysis = analysed([load(loading), first(cached_tokens=0), lost])
     assert ("model-reloaded" in codes(analysis)) is reloaded
+    # What was reused was there: the call waited for its turn.
+    kept = follow_up(cached_tokens=950, load_ns=again)
+    result, analysis = analysed([load(loading), first(cached_tokens=0), kept])
+    assert codes(analysis) == (["busy-server"] if reloaded else [])
+    assert result.verdict is Verdict.REUSED
 
 
 def test_without_a_known_loading_time_nothing_is_called_reloaded() -> None:

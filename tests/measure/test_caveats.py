@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hand_made import counted, due, sample
@@ -71,6 +72,42 @@ def test_no_contrast_names_its_layouts() -> None:
     [caveat] = told(layout(), unknown)
     assert caveat.code == "no-contrast"
     assert "(clock-first)" in caveat.message
+
+
+@pytest.mark.parametrize(
+    ("figures", "missing"),
+    [
+        ({"prompt_tokens": 2000}, "how long reading took"),
+        ({"prefill_ns": 10**9}, "how long the prompts were"),
+    ],
+)
+def test_a_server_that_tells_too_little(figures: dict[str, Any], missing: str) -> None:
+    calls = [sample(phase, n, **figures) for phase, n in ((Phase.FIRST, 1), (Phase.FOLLOW_UP, 2))]
+    bare = layout(
+        reused=UNKNOWN,
+        verdict=Verdict.CANNOT_TELL,
+        samples=[SampleResult(call, figures.get("prompt_tokens"), UNKNOWN, due()) for call in calls],
+    )
+    [caveat] = told(bare, engine=replace(ENGINE, duration_caveat=None))
+    assert caveat.code == "no-figures"
+    assert missing in caveat.message
+    assert "(static-first)" in caveat.message
+
+
+def test_other_models_that_came_meanwhile() -> None:
+    [caveat] = run_caveats(
+        ENGINE, [layout()], cold="unload", repeats=3, other_models=["a:latest", "b:latest"]
+    )
+    assert caveat.code == "other-models"
+    assert "(a:latest, b:latest)" in caveat.message
+
+
+@pytest.mark.parametrize("code", ["nothing-reused", "reuse-hangs-on-tail", "count-contradicts-time"])
+def test_what_explains_the_missing_contrast_stands_alone(code: str) -> None:
+    unknown = layout("clock-first", reused=UNKNOWN, verdict=Verdict.CANNOT_TELL)
+    assert run_caveats(ENGINE, [layout(), unknown], cold="unload", repeats=3, told=[code]) == []
+    others = run_caveats(ENGINE, [layout(), unknown], cold="unload", repeats=3, told=["machine-drift"])
+    assert codes(others) == ["no-contrast"]
 
 
 def test_a_void_layout_has_no_contrast_to_speak_of() -> None:

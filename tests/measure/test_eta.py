@@ -16,13 +16,14 @@ from promptorder.model.source import Question, SourceText
 MS = 1_000_000
 
 
-def plan_of(*layouts: str, repeats: int = 1) -> Plan:
+def plan_of(*layouts: str, repeats: int = 1, **more: Any) -> Plan:
     return Plan(
         document=SourceText("d.txt", "text", "a" * 64, "The document."),
         questions=(Question("One?"), Question("Two?")),
         layouts=tuple(built_in_layout(name) for name in layouts),
         repeats=repeats,
         clock_gap_s=1.5,
+        **{"warm_repeat": False, **more},
     )
 
 
@@ -30,8 +31,8 @@ def plan_of(*layouts: str, repeats: int = 1) -> Plan:
 DUE = (due(1000), due(1000, shared=900))
 
 
-def left_of(*layouts: str, repeats: int = 1) -> TimeLeft:
-    return TimeLeft(plan_of(*layouts, repeats=repeats), dict.fromkeys(layouts, DUE))
+def left_of(*layouts: str, repeats: int = 1, **more: Any) -> TimeLeft:
+    return TimeLeft(plan_of(*layouts, repeats=repeats, **more), dict.fromkeys(layouts, DUE))
 
 
 def first(layout: str = "static-first", **fields: Any) -> Sample:
@@ -68,8 +69,9 @@ def test_loading_takes_its_time_in_blocks_that_have_not_begun() -> None:
     left.saw(sample(Phase.LOAD, 0, load_ns=2000 * MS))
     left.saw(first())
     assert left.seconds() == pytest.approx(1.2 + 2)
+    left.saw(sample(Phase.FOLLOW_UP, 2, prompt_tokens=1000, prefill_ns=100 * MS))
     left.saw(sample(Phase.LOAD, 0, layout="question-first", load_ns=2000 * MS))
-    assert left.seconds() == pytest.approx(1.2)
+    assert left.seconds() == pytest.approx(1.1)
 
 
 def test_a_clock_is_waited_for_before_follow_ups() -> None:
@@ -95,17 +97,79 @@ def test_a_failed_follow_up_is_done_too() -> None:
 
 
 def test_speed_is_the_median_of_those_seen() -> None:
-    left = left_of("static-first", repeats=4)
-    for repeat, ms in enumerate((1000, 9000, 2000), start=1):
-        left.saw(sample(Phase.FIRST, 1, repeat=repeat, prompt_tokens=1000, prefill_ns=ms * MS))
-    # 100 in each of three blocks, 1100 in the fourth
-    assert left.seconds() == pytest.approx(1400 * 0.002)
+    left = left_of("static-first", "question-first", "clock-rounded", "clock-last")
+    for layout, ms in (("static-first", 1000), ("question-first", 9000), ("clock-rounded", 2000)):
+        left.saw(sample(Phase.FIRST, 1, layout=layout, prompt_tokens=1000, prefill_ns=ms * MS))
+    # 100 in the third block, 1100 in the fourth, whose clock is waited for
+    assert left.seconds() == pytest.approx(1200 * 0.002 + 1.5)
+
+
+def known(phase: Phase, layout: str, ms: int = 100) -> Sample:
+    return sample(phase, 2, layout=layout, prompt_tokens=1000, prefill_ns=ms * MS, elapsed_ns=ms * MS)
+
+
+def test_calls_of_known_reuse_take_their_time_where_nothing_is_counted() -> None:
+    left = left_of("static-first", "question-first", warm_repeat=True)
+    left.saw(first())
+    # four of them in each block, of about 120 tokens
+    assert left.seconds() == pytest.approx(0.1 + 1.1 + 8 * 0.12)
+    left.saw(sample(Phase.FOLLOW_UP, 2, prompt_tokens=1000, prefill_ns=100 * MS))
+    left.saw(known(Phase.WARM_REPEAT, "static-first", 10))
+    left.saw(known(Phase.CALIBRATION, "static-first", 30))
+    assert left.seconds() == pytest.approx(1.1 + 6 * 0.02)
+    # The second block has begun: the first one took two.
+    left.saw(sample(Phase.LOAD, 0, layout="question-first", load_ns=0))
+    assert left.seconds() == pytest.approx(1.1 + 2 * 0.02)
+
+
+def test_more_calls_of_known_reuse_than_usual_leave_nothing_to_tell() -> None:
+    left = left_of("static-first", warm_repeat=True)
+    left.saw(first())
+    left.saw(sample(Phase.FOLLOW_UP, 2, prompt_tokens=1000, prefill_ns=100 * MS))
+    for _ in range(7):
+        left.saw(known(Phase.CALIBRATION, "static-first"))
+    assert left.seconds() == 0
+
+
+@pytest.mark.parametrize("counts", [{"cached_tokens": 0}, {"read_tokens": 1000}])
+def test_an_engine_that_counts_is_not_calibrated(counts: dict[str, Any]) -> None:
+    left = left_of("static-first", warm_repeat=True)
+    left.saw(first(**counts))
+    assert left.seconds() == pytest.approx(0.1)
+
+
+def test_a_checked_answer_is_a_cold_call_more() -> None:
+    left = left_of("static-first", repeats=2, check_answers=True)
+    left.saw(sample(Phase.LOAD, 0, load_ns=500 * MS))
+    left.saw(first())
+    # here 100 and, loaded anew, 1000; in the second repeat 1100
+    assert left.seconds() == pytest.approx(0.1 + 0.5 + 1.0 + 0.5 + 1.1)
+    left.saw(sample(Phase.FOLLOW_UP, 2, prompt_tokens=1000, prefill_ns=100 * MS))
+    left.saw(sample(Phase.CHECK, 2, prompt_tokens=1000, prefill_ns=1000 * MS))
+    assert left.seconds() == pytest.approx(0.5 + 1.1)
+
+
+def test_control_calls_that_have_begun() -> None:
+    left = left_of("static-first")
+    left.saw(first())
+    left.saw(sample(Phase.FOLLOW_UP, 2, prompt_tokens=1000, prefill_ns=100 * MS))
+    assert left.seconds() == 0
+    left.saw(sample(Phase.CONTROL, 1, layout="", prompt_tokens=1500, elapsed_ns=2000 * MS))
+    assert left.seconds() == pytest.approx(3 * 0.4)
+    for number in range(2, 5):
+        left.saw(sample(Phase.CONTROL, number, layout="", prompt_tokens=800, elapsed_ns=200 * MS))
+    assert left.seconds() == 0
+
+
+def test_blocks_that_an_earlier_process_measured_are_not_counted() -> None:
+    left = left_of("static-first", "question-first", "clock-rounded")
+    left.saw(first("question-first"))
+    assert left.seconds() == pytest.approx(0.1 + 1.1)
 
 
 def test_nothing_is_left_at_the_end() -> None:
     left = left_of("static-first", repeats=2)
     for repeat in (1, 2):
-        left.saw(first())
         left.saw(sample(Phase.FIRST, 1, repeat=repeat, prompt_tokens=1000, prefill_ns=MS))
         left.saw(sample(Phase.FOLLOW_UP, 2, repeat=repeat, prompt_tokens=1000, prefill_ns=MS))
     assert left.seconds() == 0
@@ -115,3 +179,5 @@ def test_tokens_to_read() -> None:
     plan = plan_of("static-first", "question-first", repeats=3)
     expected = {"static-first": DUE, "question-first": (due(1000), due(1000, shared=50))}
     assert tokens_to_read(plan, expected) == 3 * (1100 + 1950)
+    plan = plan_of("static-first", repeats=3, check_answers=True)
+    assert tokens_to_read(plan, {"static-first": DUE}) == 3 * 1100 + 1000

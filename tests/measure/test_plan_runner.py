@@ -16,7 +16,8 @@ from promptorder.errors import (
     PromptTooLongError,
 )
 from promptorder.layouts import built_in_layout
-from promptorder.measure.calibration import TAIL_TOKENS
+from promptorder.measure.calibration import ROUNDS, TAIL_TOKENS
+from promptorder.measure.control_texts import FROM_DOCUMENT, Text, document_texts
 from promptorder.measure.plan import Block, Plan
 from promptorder.measure.runner import BlockStarted, CallStarted, Event, Sampled, run
 from promptorder.model.engine import Cold, EngineInfo, TokenCount
@@ -25,6 +26,7 @@ from promptorder.model.sample import Phase, Reply, Sample
 from promptorder.model.source import Question, SourceText
 
 START = datetime(2026, 11, 30, 14, 3, 27)
+CALIBRATION_CALLS = 1 + ROUNDS * (len(TAIL_TOKENS) - 1)
 
 
 class FakeEngine:
@@ -39,6 +41,7 @@ class FakeEngine:
     ):
         self.log = log
         self.prompts: list[Prompt] = []
+        self.most_tokens: list[int | None] = []
         self._counts = counts
         self._failing = failing or {}
 
@@ -67,13 +70,19 @@ class FakeEngine:
         self.log.append("cold")
         return Reply("", load_ns=5)
 
-    def ask(self, prompt: Prompt, on_token: Callable[[], None] | None = None) -> Reply:
+    def ask(
+        self, prompt: Prompt, on_token: Callable[[], None] | None = None, *, most_tokens: int | None = None
+    ) -> Reply:
         self.prompts.append(prompt)
         self.log.append("ask")
+        self.most_tokens.append(most_tokens)
         failure = self._failing.get(len(self.prompts))
         if failure is not None:
             raise failure
         return Reply(f"answer {len(self.prompts)}", cached_tokens=0 if self._counts else None)
+
+    def others(self) -> tuple[str, ...]:
+        return ()
 
     def restore(self) -> None:
         self.log.append("restore")
@@ -182,9 +191,11 @@ def test_warm_repeat_where_the_engine_does_not_count(counts: bool | None) -> Non
 class TimingEngine(FakeEngine):
     """Counts whole prompts only, as most versions of Ollama do."""
 
-    def ask(self, prompt: Prompt, on_token: Callable[[], None] | None = None) -> Reply:
-        reply = super().ask(prompt, on_token)
-        return replace(reply, prompt_tokens=len(prompt.text) // 4)
+    def ask(
+        self, prompt: Prompt, on_token: Callable[[], None] | None = None, *, most_tokens: int | None = None
+    ) -> Reply:
+        reply = super().ask(prompt, on_token, most_tokens=most_tokens)
+        return replace(reply, prompt_tokens=len(prompt.text) // 4, prefill_ns=1000)
 
 
 LONG = replace(
@@ -196,7 +207,7 @@ def test_calibration_follows_the_warm_repeat() -> None:
     engine = TimingEngine([], counts=False)
     samples = samples_of(list(events_of(LONG, engine)))
     phases = [sample.phase for sample in samples]
-    assert phases[3:] == [Phase.WARM_REPEAT, *[Phase.CALIBRATION] * len(TAIL_TOKENS)]
+    assert phases[3:] == [Phase.WARM_REPEAT, *[Phase.CALIBRATION] * CALIBRATION_CALLS]
     assert {sample.question for sample in samples[3:]} == {2}
     bare, *tails = (prompt.text for prompt in engine.prompts[3:])
     assert engine.prompts[2].text.startswith(bare)
@@ -204,12 +215,26 @@ def test_calibration_follows_the_warm_repeat() -> None:
     assert [sample.prompt_sha256 for sample in samples[1:]] == [prompt.sha256 for prompt in engine.prompts]
 
 
+def test_calibration_ends_as_soon_as_enough_is_known() -> None:
+    engine = TimingEngine([], counts=False)
+    asked: list[tuple[str, int]] = []
+
+    def enough(block: tuple[str, int]) -> bool:
+        asked.append(block)
+        return len(asked) == 3
+
+    samples = samples_of(list(run(LONG, engine, now=lambda: START, sleep=lambda _: None, enough=enough)))
+    assert [s.phase for s in samples[3:]] == [Phase.WARM_REPEAT, Phase.CALIBRATION, Phase.CALIBRATION]
+    assert asked == [("static-first", 1)] * 3
+    assert engine.most_tokens == [None, None, 1, 1, 1], "only their reading is wanted"
+
+
 def test_no_calibration_where_the_plan_has_none() -> None:
     samples = samples_of(list(events_of(replace(LONG, calibrate=False), TimingEngine([], counts=False))))
     assert samples[-1].phase is Phase.WARM_REPEAT
 
 
-@pytest.mark.parametrize(("failing", "calls"), [(3, 3), (4, 4), (5, 7)])
+@pytest.mark.parametrize(("failing", "calls"), [(3, 3), (4, 4), (5, 3 + CALIBRATION_CALLS)])
 @pytest.mark.parametrize("error", [FailedReplyError("it broke off"), PromptTooLongError("too long")])
 def test_calibration_that_fails(failing: int, calls: int, error: PromptorderError) -> None:
     """Without the warm repeat or the bare start the rest would tell nothing; without one tail it does."""
@@ -284,16 +309,149 @@ def test_another_run_has_other_nonces() -> None:
     assert prompts[0] != prompts[1]
 
 
-def test_blocks_go_repeat_by_repeat() -> None:
-    plan = plan_of("question-first", "static-first", repeats=2)
+NAMES = ("question-first", "static-first", "clock-first")
+
+
+def test_a_single_repeat_keeps_the_order_that_was_given() -> None:
+    plan = plan_of(*NAMES)
+    assert plan.order() == [list(NAMES)]
+    assert [block.key for block in plan.blocks()] == [(name, 1) for name in NAMES]
+
+
+def test_repeats_shuffle_the_layouts_by_the_seed() -> None:
+    plan = plan_of(*NAMES, repeats=12)
+    order = plan.order()
+    assert [sorted(names) for names in order] == [sorted(NAMES)] * 12
+    assert {names[0] for names in order} == set(NAMES), "no layout always comes first"
+    assert plan.order() == order
+    assert replace(plan, seed=8).order() != order
     assert [block.key for block in plan.blocks()] == [
-        ("question-first", 1),
-        ("static-first", 1),
-        ("question-first", 2),
-        ("static-first", 2),
+        (name, repeat) for repeat, names in enumerate(order, start=1) for name in names
     ]
-    assert plan.calls == 4 * (3 + 1)
-    assert replace(plan, warm_repeat=False).calls == 4 * 3
+
+
+# ---------------------------------------------------------------- control calls
+
+TEXTS = document_texts(
+    "A long document. " * 500,
+    room_characters=8000,
+    characters_per_token=4.0,
+    sliding_window_tokens=None,
+    nonce="f00d",
+)
+
+
+def controlled(plan: Plan, engine: FakeEngine, *, at: int) -> list[Event]:
+    """Run with control calls when they are asked for the ``at``-th time."""
+    asked: list[bool] = []
+
+    def controls(over: bool) -> Sequence[Text]:
+        asked.append(over)
+        return TEXTS if len(asked) == at else ()
+
+    events = list(run(plan, engine, now=lambda: START, sleep=lambda s: None, controls=controls))
+    assert asked == [False] * len(plan.blocks()) + [True]
+    return events
+
+
+@pytest.mark.parametrize(("at", "before"), [(1, 3), (2, 6), (3, 6)])
+def test_control_calls_belong_to_no_layout(at: int, before: int) -> None:
+    engine = FakeEngine([])
+    samples = samples_of(controlled(plan_of("static-first", "question-first"), engine, at=at))
+    control = [sample for sample in samples if sample.phase is Phase.CONTROL]
+    assert [(s.layout, s.repeat, s.question) for s in control] == [("", 1, n) for n in (1, 2, 3, 4)]
+    assert [s.control.kind for s in control if s.control] == ["long", "short", "other-tail", "repeat"]
+    assert [s.control is None for s in samples] == [s.phase is not Phase.CONTROL for s in samples]
+    assert engine.most_tokens[before : before + 4] == [1] * 4
+    assert engine.log.count("cold") == 2, "they need no loading"
+    texts = [prompt.text for prompt in engine.prompts[before : before + 4]]
+    assert texts == [text.text for text in TEXTS]
+    assert [s.control.characters for s in control if s.control] == [len(text) for text in texts]
+
+
+@pytest.mark.parametrize("error", [FailedReplyError("it broke off"), PromptTooLongError("too long")])
+def test_a_control_call_that_fails_is_the_last(error: PromptorderError) -> None:
+    engine = FakeEngine([], failing={5: error})
+    samples = samples_of(controlled(plan_of("static-first", "question-first"), engine, at=1))
+    control = [sample for sample in samples if sample.phase is Phase.CONTROL]
+    assert [sample.failure for sample in control] == [None, str(error)]
+    assert [s.question for s in samples if s.layout == "question-first"] == [0, 1, 2, 3]
+
+
+def test_control_texts_share_what_they_say() -> None:
+    assert len(TEXTS) == FROM_DOCUMENT
+    long, short, other, repeat = TEXTS
+    assert long.shared_characters == 0
+    for text in (short, other):
+        start = text.text[: text.shared_characters]
+        assert any(each.text.startswith(start) for each in (long, short))
+        assert text.shared_characters > 0.9 * len(text.text)
+    assert short.text[short.shared_characters] != long.text[short.shared_characters]
+    assert repeat.text == other.text
+    assert repeat.shared_characters == len(repeat.text)
+    assert max(TEXTS, key=lambda text: len(text.text)) is long, "the longest end comes first"
+
+
+@pytest.mark.parametrize("room", [300, 2000, 50_000])
+@pytest.mark.parametrize("window", [None, 512, 4096])
+def test_control_texts_have_room(room: int, window: int | None) -> None:
+    texts = document_texts(
+        "Some words of a document. " * 4000,
+        room_characters=room,
+        characters_per_token=4.0,
+        sliding_window_tokens=window,
+        nonce="f00d",
+    )
+    assert all(len(text.text) <= room + 2 for text in texts)
+    long, short = texts[:2]
+    if room == 50_000:  # the end is longer than the window and a batch, and no more is read than that takes
+        assert len(long.text) - short.shared_characters >= 4 * ((window or 0) + 512)
+        assert len(long.text) < 4 * ((window or 0) + 2000)
+
+
+# ---------------------------------------------------------------- answers asked again
+
+
+def test_the_last_follow_up_is_asked_again_cold() -> None:
+    engine = FakeEngine([])
+    plan = replace(plan_of("static-first", "clock-first", repeats=2), check_answers=True)
+    samples = samples_of(list(events_of(plan, engine)))
+    checks = [sample for sample in samples if sample.phase is Phase.CHECK]
+    assert {(s.layout, s.repeat, s.question) for s in checks} == {
+        ("static-first", 1, 3),
+        ("clock-first", 1, 3),
+    }
+    for check in checks:
+        asked = [s for s in samples if s.block == check.block and s.question == 3]
+        assert len({sample.prompt_sha256 for sample in asked}) == 1, "the clock too"
+        assert check.check is not None
+        assert check.check.difference is not None, "this engine numbers its answers"
+        assert check.check.difference.character == len("answer ")
+    assert engine.log.count("cold") == 4 + 2
+
+
+def test_with_a_nonce_another_one_makes_it_cold() -> None:
+    engine = FakeEngine([])
+    list(events_of(replace(plan_of(cold="nonce"), check_answers=True), engine))
+    warm, cold = (prompt.text.partition("\n") for prompt in engine.prompts[-2:])
+    assert warm[0] != cold[0]
+    assert warm[2] == cold[2]
+
+
+def test_one_question_is_not_asked_again() -> None:
+    engine = FakeEngine([])
+    list(events_of(replace(plan_of(questions=1), check_answers=True), engine))
+    assert engine.log == ["cold", "ask"]
+
+
+def test_a_broken_reply_is_not_compared() -> None:
+    engine = FakeEngine([], failing={3: FailedReplyError("it broke off")})
+    samples = samples_of(list(events_of(replace(plan_of(), check_answers=True), engine)))
+    assert Phase.CHECK not in [sample.phase for sample in samples]
+    engine = FakeEngine([], failing={4: FailedReplyError("it broke off")})
+    samples = samples_of(list(events_of(replace(plan_of(), check_answers=True), engine)))
+    assert samples[-1].failure == "it broke off"
+    assert samples[-1].check is None
 
 
 def test_a_sketch_is_the_block_to_come_with_a_clock_that_ticks() -> None:
@@ -321,6 +479,7 @@ def test_fingerprint_changes_with_all_that_changes_a_sample() -> None:
         replace(plan, repeats=2),
         replace(plan, clock_gap_s=2.0),
         replace(plan, cold="nonce"),
+        replace(plan, check_answers=True),
     ]
     prints = {each.fingerprint() for each in (plan, *others)}
     assert len(prints) == len(others) + 1

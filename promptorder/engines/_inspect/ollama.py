@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from promptorder.engines._inspect import _process
 from promptorder.engines._ollama_client import OllamaClient, elsewhere
-from promptorder.engines._ollama_versions import parse_version
 from promptorder.errors import EngineError
 from promptorder.model.doctor import Environment, LoadedModel, ModelFacts, ServerFacts
 from promptorder.model.engine import EngineOptions
+from promptorder.model.ollama_versions import parse_version
 
 _LIMIT_S = 30.0
 _LOAD_LIMIT_S = 900.0

@@ -3,44 +3,33 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from promptorder.model.serverlog import CacheChange, SlotChoice
 from promptorder.model.trace import Cause
-from promptorder.model.trace_result import BOUND, PolicyResult, TraceResult
-from promptorder.reports._trace._words import about, names_of, share, share_of_reusable
+from promptorder.model.trace_result import BOUND, PolicyResult, TraceResult, Trial, written
+from promptorder.reports._trace._settings import meaning
+from promptorder.reports._trace._words import about, loses_notably, money, names_of, share
 from promptorder.reports._words import count
+from promptorder.tracing.what_if import best
 
 _WORTH_A_WORD = 0.02
-_OF_ALL = 0.01
-"""Losses below these shares, of what could be reused and of all tokens, need no remedy."""
+"""Choices of slots of a smaller share of the requests need no remedy."""
 _MUCH_NEW = 0.5
 
 _WHY = {
     Cause.EVICTION: "it had been thrown out to make room",
     Cause.LIFETIME: "it had been kept for too short a time",
     Cause.BELOW_MINIMUM: "the shared start was shorter than the least that is cached",
-    Cause.OTHER_SLOT: "it was kept elsewhere than in the slot that answered",
+    Cause.OTHER_SLOT: "it was kept elsewhere than where the request was answered",
+    Cause.HOST_CACHE: "it was left in the host's memory",
     Cause.NOT_MARKED: "no breakpoint stood where the shared start ends",
     Cause.TOO_LONG: "the prompt does not fit, and was refused",
+    Cause.CUT: "the prompt does not fit, and lost its middle",
+    Cause.SWITCHED_OFF: "the request asked for it (cache_prompt is false)",
     Cause.FIRST_DIFFERENCE: "only whole blocks are reused",
     Cause.REPEATED: "the end of a repeated prompt is evaluated each time",
     Cause.FIRST_REQUEST: "the cache could not match it",
-}
-_OWN = {
-    "lifetime_s": "a longer lifetime where the service offers one (lifetime_s)",
-    "keep_alive_s": "a longer keep-alive, such as OLLAMA_KEEP_ALIVE=1h (keep_alive_s)",
-    "slots": "more slots (slots)",
-    "parallel": "more slots, such as OLLAMA_NUM_PARALLEL=4 (parallel)",
-    "cache_ram_mib": "more memory for prompts that leave a slot (cache_ram_mib)",
-    "context_tokens": "a longer context (context_tokens)",
-}
-"""What a policy's options are to a person, where they are a remedy."""
-_BY = {
-    Cause.EVICTION: ("slots", "parallel", "cache_ram_mib"),
-    Cause.LIFETIME: ("keep_alive_s", "lifetime_s"),
-    Cause.OTHER_SLOT: ("slots", "parallel"),
-    Cause.TOO_LONG: ("context_tokens",),
 }
 _SERVER = {
     CacheChange.LOADED: "a model was loaded, which empties its caches: a longer keep-alive (OLLAMA_KEEP_ALIVE=1h), and the same "
@@ -52,13 +41,17 @@ _SERVER = {
 }
 """What a server's log tells that somebody can do something about."""
 _ELSE = {
-    Cause.LIFETIME: "send requests that share a start closer together",
-    Cause.BELOW_MINIMUM: "put more of what stays the same in front, or do not count on this cache for short prompts",
-    Cause.OTHER_SLOT: "send the requests of one conversation to the slot that answered it before",
-    Cause.NOT_MARKED: "put a breakpoint behind the part that stays the same",
-    Cause.FIRST_DIFFERENCE: "smaller blocks waste less, where the engine allows them",
-    Cause.TOO_LONG: "shorten the prompts",
+    Cause.EVICTION: "a larger cache",
+    Cause.LIFETIME: "requests that share a start, sent closer together",
+    Cause.BELOW_MINIMUM: "more of what stays the same in front; short prompts are not cached by this service",
+    Cause.OTHER_SLOT: "the requests of one conversation sent to where it was answered before",
+    Cause.NOT_MARKED: "a breakpoint behind the part that stays the same",
+    Cause.FIRST_DIFFERENCE: "smaller blocks, where the engine allows them",
+    Cause.TOO_LONG: "a longer context, or shorter prompts",
+    Cause.CUT: "a longer context, or shorter prompts",
+    Cause.SWITCHED_OFF: "leaving cache_prompt out: it is true by default",
 }
+"""What no replay of settings can show, or was not replayed."""
 
 
 def advice(result: TraceResult) -> list[str]:
@@ -74,9 +67,9 @@ def _of_observed(result: TraceResult) -> Iterator[str]:
     idle = why.get(SlotChoice.LRU, 0)
     if idle > 1 and idle >= _WORTH_A_WORD * requests:  # a fresh server has no other way
         yield (
-            f"{idle:,} of {count(requests, 'request')} found no slot with a start like theirs. Where conversations take turns, more "
-            "slots keep them apart (OLLAMA_NUM_PARALLEL, llama-server -np); where every prompt begins differently, put what "
-            "stays the same first."
+            f"{idle:,} of {count(requests, 'request')} found no slot with a start like theirs: they began with something new, or "
+            "others had taken their slot since. This log does not tell which. A log of the requests does, and what more slots "
+            "would bring: `promptorder trace requests.jsonl`"
         )
     for change, text in _SERVER.items():
         if events.get(change, 0) > (change is CacheChange.LOADED):
@@ -87,14 +80,26 @@ def _of_policies(result: TraceResult) -> Iterator[str]:
     same: dict[str, list[str]] = {}
     for name, policy in zip(names_of(result), result.policies, strict=True):
         if policy.name != BOUND and policy.reusable_tokens:
-            same.setdefault(" ".join(_of_policy(policy)), []).append(name)
+            same.setdefault(_sentences(_of_policy(policy)), []).append(name)
     for text, labels in same.items():
         yield f"{'; '.join(labels)}: {text}"
 
 
+def _sentences(parts: Iterator[str]) -> str:
+    """One behind the other; the first goes on a line that has begun."""
+    first, *others = parts
+    return " ".join([first, *(each[0].upper() + each[1:] for each in others)])
+
+
 def _of_policy(policy: PolicyResult) -> Iterator[str]:
-    lost = share_of_reusable(policy) or 0.0
-    if lost < _WORTH_A_WORD or policy.lost_tokens < _OF_ALL * policy.rates.input_tokens:
+    refused = sum(policy.loss(cause).requests for cause in (Cause.TOO_LONG, Cause.CUT))
+    if refused:
+        cut = "lost their middle" if policy.loss(Cause.CUT).requests else "were refused"
+        yield (
+            f"{refused:,} of {count(policy.rates.requests, 'prompt')} did not fit and {cut}: a longer context (context_tokens), or shorter "
+            "prompts, come before all else."
+        )
+    if not loses_notably(policy):
         yield "nearly all that could be reused was reused; a larger cache would bring next to nothing."
         return
     worst = max(policy.losses, key=lambda loss: loss.lost_tokens)
@@ -103,17 +108,44 @@ def _of_policy(policy: PolicyResult) -> Iterator[str]:
         f"{share(part)} of what could be reused was lost because {_WHY[worst.cause]} "
         f"({about(worst.lost_tokens)} tokens)."
     )
-    remedies = _remedies(policy, worst.cause)
-    if remedies:
-        text = "; or ".join(remedies)
-        yield f"What may help: {text}."
+    found = best(policy.trials or (), policy.rates.hit_rate_tokens)
+    if found is not None:
+        yield _helps(policy, found)
+        return
+    if policy.trials:
+        yield f"No setting that was tried helps ({_listed(policy.trials)})."
+    if worst.cause in _ELSE:
+        yield f"What may help: {_ELSE[worst.cause]}."
 
 
-def _remedies(policy: PolicyResult, cause: Cause) -> list[str]:
-    own = [_OWN[name] for name in _BY.get(cause, ()) if name in policy.all_options]
-    if cause is Cause.EVICTION and not own and policy.size_option is not None:
-        own = [f"a larger cache ({policy.size_option})"]
-    return [*own, *([_ELSE[cause]] if cause in _ELSE else [])]
+def _helps(policy: PolicyResult, trial: Trial) -> str:
+    what = meaning(policy, trial.changed)
+    changed = ", ".join(f"{name}={written(value)}" for name, value in trial.changed.items())
+    return (
+        f"With {changed}{f' ({what})' if what else ''} it would reuse {share(trial.hit_rate_tokens)} instead of "
+        f"{share(policy.rates.hit_rate_tokens)}{_at_what_cost(policy, trial)}: --policy {shlex.quote(trial.label)}"
+    )
+
+
+def _at_what_cost(policy: PolicyResult, trial: Trial) -> str:
+    own, other = policy.money, trial.money
+    if own is None or other is None:
+        return ""
+    but = "and" if other.cost <= own.cost else "but"
+    return f", {but} cost {money(other.cost, other.currency)} instead of {money(own.cost, own.currency)}"
+
+
+def _listed(trials: Sequence[Trial]) -> str:
+    """``parallel=2, 4 and 8; automatic=true``."""
+    values: dict[str, list[str]] = {}
+    for trial in trials:
+        *others, (name, value) = trial.changed.items()
+        key = ", ".join([*(f"{other}={written(known)}" for other, known in others), name])
+        values.setdefault(key, []).append(written(value))
+    return "; ".join(
+        f"{key}={', '.join(tried[:-1])} and {tried[-1]}" if len(tried) > 1 else f"{key}={tried[0]}"
+        for key, tried in values.items()
+    )
 
 
 def _of_prompts(result: TraceResult) -> Iterator[str]:

@@ -16,6 +16,7 @@ from promptorder.reports._trace._words import (
     NEW,
     OBSERVED,
     about,
+    loses_notably,
     money,
     names_of,
     place,
@@ -39,7 +40,9 @@ def build_report(result: TraceResult) -> Report:
 def headline(result: TraceResult) -> str:
     """What was replayed, in one sentence."""
     name = result.files[0] if len(result.files) == 1 else count(len(result.files), "file")
-    tokens = max((rates.input_tokens for _, rates in rated(result)), default=0)
+    # What the server counted is told beside it, and may be another number
+    known = [policy.rates for policy in result.policies] or [rates for _, rates in rated(result)]
+    tokens = max((rates.input_tokens for rates in known), default=0)
     stopped = "" if result.complete else " before it was stopped"
     return f"{name}: {count(result.requests, 'request')}{stopped}, {about(tokens)} prompt tokens ({tokens_known(result)})"
 
@@ -97,7 +100,7 @@ def went(policy: PolicyResult) -> list[tuple[str, int, int | None]]:
     rows += [
         (CAUSES[loss.cause], loss.lost_tokens, loss.requests)
         for loss in policy.losses
-        if loss.lost_tokens or loss.cause is Cause.TOO_LONG
+        if loss.lost_tokens or loss.cause in (Cause.TOO_LONG, Cause.CUT)
     ]
     return rows
 
@@ -110,7 +113,7 @@ def savings(result: TraceResult) -> Table | None:
     if result.observed is not None:
         rows.insert(0, (OBSERVED, result.observed))
     timed = any(each.saved_s is not None for _, each in rows)
-    paid = any(policy.money is not None for policy in result.policies)
+    paid = any(each.money is not None for _, each in rows)
     if not timed and not paid:
         return None
     columns = [Column("Policy")]
@@ -142,7 +145,7 @@ def _time_cells(each: PolicyResult | Observed) -> tuple[str, str]:
 
 
 def _money_cells(each: PolicyResult | Observed) -> tuple[str, str]:
-    paid = each.money if isinstance(each, PolicyResult) else None
+    paid = each.money
     return ("?", "?") if paid is None else (money(paid.cost, paid.currency), money(paid.saved, paid.currency))
 
 
@@ -233,7 +236,9 @@ def _curve(name: str, policy: PolicyResult) -> Bars:
 
 def _worst(result: TraceResult) -> Iterator[Block]:
     losing = [
-        (name, each) for name, each in zip(names_of(result), result.policies, strict=True) if each.worst
+        (name, each)
+        for name, each in zip(names_of(result), result.policies, strict=True)
+        if each.worst and loses_notably(each)
     ]
     if not losing:
         return

@@ -15,7 +15,10 @@ CAUSES = {
     Cause.BELOW_MINIMUM: "below the minimum",
     Cause.OTHER_SLOT: "kept elsewhere",
     Cause.NOT_MARKED: "not marked",
+    Cause.HOST_CACHE: "left in memory",
     Cause.TOO_LONG: "too long, refused",
+    Cause.CUT: "too long, cut",
+    Cause.SWITCHED_OFF: "switched off",
 }
 """What became of tokens that had been read before, and yet were not reused."""
 
@@ -24,6 +27,7 @@ DEFINITIONS = (
     "the later half of the requests. Any: requests of which anything was reused."
 )
 NEW = "new text"
+_OF_REUSABLE, _OF_ALL = 0.02, 0.01
 OBSERVED = "observed"
 """The row of what a server itself said."""
 
@@ -105,6 +109,12 @@ def place(where: Place, result: TraceResult) -> str:
 def share_of_reusable(policy: PolicyResult) -> float | None:
     """The share of what could have been reused that was lost; None where there was nothing to reuse."""
     return policy.lost_tokens / policy.reusable_tokens if policy.reusable_tokens else None
+
+
+def loses_notably(policy: PolicyResult) -> bool:
+    """Whether more was lost than every cache loses: of what could be reused, and of all tokens."""
+    lost = share_of_reusable(policy) or 0.0
+    return lost >= _OF_REUSABLE and policy.lost_tokens >= _OF_ALL * policy.rates.input_tokens
 
 
 def money(value: float, currency: str) -> str:

@@ -45,6 +45,8 @@ SUFFIXES = (".html", ".htm")
 _KINDS = {Cause.EVICTION: ("prefill", "evicted"), Cause.LIFETIME: ("load", "expired")}
 _OTHER_LOSS = ("decode", "lost otherwise")
 _MOST_FILES = 12
+_MOST_OF_A_SENTENCE = 1000
+"""Characters: a file's name in it may be of any length."""
 
 
 def render(result: TraceResult, *, width: int, color: bool) -> str:
@@ -79,8 +81,8 @@ def _page(result: TraceResult) -> dict[str, Any]:
         "cause_rows": list(_cause_rows(result)),
         "over_time": over_time(result),
         "curve": curve(result),
-        "steps": [short(text) for text in advice(result)],
-        "notes": [short(text) for text in result.notes],
+        "steps": [short(text, _MOST_OF_A_SENTENCE) for text in advice(result)],
+        "notes": [short(text, _MOST_OF_A_SENTENCE) for text in result.notes],
         "observed_worst": list(_observed_worst(result)),
         "told": events(result),
         "worst": list(_worst(result)),

@@ -1,19 +1,56 @@
-"""What the control calls show: how much of what each shares with earlier calls was reused."""
+"""What control calls show: how much of what each shares with earlier calls was reused. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from promptorder.model.doctor import Call, CallKind, Counts
+from promptorder.model.sample import Control, Reply, Sample
 
 Shown = Literal["reused", "partly", "not-reused", "cannot-tell"]
+Ability = Literal["works", "hangs-on-tail", "partly", "only-repeats", "nothing", "cannot-tell"]
+"""What a server and model can reuse: any shared start; one only behind a prompt with a short end; a part; nothing but
+an identical prompt; nothing at all."""
 
 _MOST, _LEAST = 0.5, 0.1
 # Times spread by 8-20 % between equal calls on a busy machine.
 _QUICK, _SLOW = 0.6, 0.8
 _TELLING_NS = 150_000_000
 """Below this a call's fixed costs may be as long as its reading."""
+
+
+def call_of(control: Control, reply: Reply | None, failure: str | None = None) -> Call:
+    """A control call with what its reply tells."""
+    place = (control.kind, control.characters, control.shared_characters)
+    if reply is None:
+        return Call(*place, failure=failure)
+    return Call(
+        *place,
+        prompt_tokens=reply.prompt_tokens,
+        cached_tokens=reply.cached_tokens,
+        read_tokens=reply.read_tokens,
+        prefill_ns=reply.prefill_ns,
+        load_ns=reply.load_ns,
+        waited_ns=reply.waited_ns,
+    )
+
+
+def calls_of(samples: Iterable[Sample]) -> list[Call]:
+    """The control calls among a run's samples."""
+    return [call_of(s.control, s.reply, s.failure) for s in samples if s.control is not None]
+
+
+def ability(calls: Sequence[Call]) -> Ability:
+    """What the control calls show of a server and model."""
+    short, other, repeat = (shown(calls, kind) for kind in ("short", "other-tail", "repeat"))
+    if other == "reused":
+        return "hangs-on-tail" if short in ("not-reused", "partly") else "works"
+    if "partly" in (short, other) or short == "reused":
+        return "partly"
+    if short == other == "not-reused":
+        return "only-repeats" if repeat == "reused" else "nothing"
+    return "cannot-tell"
 
 
 def counts_of(calls: Sequence[Call]) -> Counts | None:
@@ -78,4 +115,8 @@ def figures(calls: Sequence[Call], kind: CallKind) -> str:
         return f"{about}{reused[0]:,} of {reused[1]:,} tokens reused"
     if call is None or first is None or call.prefill_ns is None or first.prefill_ns is None:
         return "no figures"
-    return f"read in {call.prefill_ns / 1e9:.2f} s, the first call in {first.prefill_ns / 1e9:.2f} s"
+    return f"read in {_seconds(call.prefill_ns)}, the first call in {_seconds(first.prefill_ns)}"
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / 1e9:.2f} s" if ns >= 99_500_000 else f"{ns / 1e9:.3f} s"
