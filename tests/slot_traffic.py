@@ -32,6 +32,7 @@ class Asked(NamedTuple):
     generated: list[int]
     reused_tokens: int | None
     prompt_tokens: int | None = None
+    may_reuse: bool = True
 
 
 class Traffic:
@@ -125,16 +126,21 @@ class LlamaServer:
             self._process.wait()
             self._process = None
 
-    def ask(self, prompt: list[int], answer_tokens: int = 1) -> Asked:
+    def ask(self, prompt: list[int], answer_tokens: int = 1, *, may_reuse: bool = True) -> Asked:
         """Send a prompt; a refusal (HTTP 400) is an answer too."""
-        body = {"prompt": spoken(prompt), "n_predict": answer_tokens, "temperature": 0, "cache_prompt": True}
+        body = {
+            "prompt": spoken(prompt),
+            "n_predict": answer_tokens,
+            "temperature": 0,
+            "cache_prompt": may_reuse,
+        }
         status, said = self._ask("POST", "/completion", body)
         if status == 400:
-            return Asked(prompt, [], None)
+            return Asked(prompt, [], None, None, may_reuse)
         assert status == 200, said
         counted = said["timings"]
         total = counted["cache_n"] + counted["prompt_n"]
-        return Asked(prompt, heard(said["content"]), counted["cache_n"], total)
+        return Asked(prompt, heard(said["content"]), counted["cache_n"], total, may_reuse)
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
@@ -195,7 +201,9 @@ def replayed(policy: str, asked: Sequence[Asked]) -> Iterator[Served]:
     """What a policy makes of the requests."""
     cache = parse_policy(policy).open()
     for index, each in enumerate(asked):
-        request = TraceRequest(index, index + 1, array("I", each.prompt), array("I", each.generated))
+        request = TraceRequest(
+            index, index + 1, array("I", each.prompt), array("I", each.generated), may_reuse=each.may_reuse
+        )
         yield cache.serve(request)
 
 

@@ -15,7 +15,8 @@ from promptorder.policies._radix import Ids, Node, cut
 class BlockNode(Node):
     """A node whose blocks are those that end in it: numbers ``first`` to ``blocks`` - 1 of the prompts that run through it.
 
-    ``held`` is up to which of them the pool has the first copy. A block of which there are ``copies`` has a node of its own.
+    ``held`` is up to which of them the pool has the first copy. A block of which there are ``copies`` has a node of its own,
+    which ends where it ends.
     """
 
     __slots__ = ("after", "before", "blocks", "copies", "first", "held")
@@ -88,13 +89,13 @@ class BlockQueue:
             node.after = end
 
     def hold_again(self, node: BlockNode) -> None:
-        """Hold the one block of a node once more than it is held already, if it is."""
-        if node.held == node.first and not node.copies:  # overwritten just now, or without a block that ends in it
+        """Hold the one block of a node once more than it is held; it may have been overwritten just now, or there is none."""
+        if node.held > node.first or node.copies:
+            copy = Copy(node)
+            node.copies = [*node.copies, copy]
+            self._append(copy)
+        else:
             self.hold((node,))
-            return
-        copy = Copy(node)
-        node.copies = [*node.copies, copy]
-        self._append(copy)
 
     def protect(self, nodes: Iterable[BlockNode]) -> None:
         """Put at the end what nodes hold, out of reach of ``overwrite``."""
@@ -138,10 +139,6 @@ class BlockQueue:
             if node.held <= blocks:
                 _remove(node)
         node.held = max(node.held, blocks)
-        if node.copies and blocks == node.blocks:
-            upper.copies, node.copies = node.copies, _NONE
-            for copy in upper.copies:
-                copy.node = upper
         return upper
 
     def _append(self, entry: BlockNode | Copy) -> None:

@@ -78,7 +78,8 @@ class Automatic:
     def _lifetimes(self, request: TraceRequest) -> tuple[float, float]:
         """How long a step lives from its first reading, and from its last."""
         longest_s, idle_s = openai_lifetime_s(request.model, "24h" if request.retention_s == 86400 else "")
-        return longest_s, idle_s if self._lifetime_s is None else self._lifetime_s
+        own_s = self._lifetime_s
+        return (longest_s, idle_s) if own_s is None else (max(longest_s, own_s), own_s)
 
     def _machine(self, route: _Key, *, timed: bool) -> _Key:
         if self._most is None or not timed:

@@ -172,7 +172,9 @@ def with_answer(request: TraceRequest, ids: Ids, tokens: int) -> tuple[Ids, int]
     return whole, len(whole)
 
 
-def cause_of(prompt_tokens: int, cached_tokens: int, seen_tokens: int, reusable_tokens: int, lost_by: Cause) -> Cause:
+def cause_of(
+    prompt_tokens: int, cached_tokens: int, seen_tokens: int, reusable_tokens: int, lost_by: Cause
+) -> Cause:
     """Why no more was reused, where ``reusable_tokens`` of the ``seen_tokens`` would be if nothing were ever lost."""
     if cached_tokens < reusable_tokens:
         return lost_by

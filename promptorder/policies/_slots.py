@@ -79,9 +79,8 @@ class Slots:
     def serve(self, prompt: Held, request: TraceRequest) -> Reuse:
         """Choose a slot, exchange its prompt with the host's cache, and read what it does not hold."""
         shares = [shared_tokens(each.held, prompt) for each in self._slots]
-        elsewhere = max(shares)
-        if self._host is not None:
-            elsewhere = max(elsewhere, self._host.longest(prompt))
+        longest = max(shares)
+        host_tokens = self._host.longest(prompt) if self._host is not None else 0
         number, loses_much = self._choose(prompt, shares)
         slot = self._slots[number]
         if loses_much and self._host is not None:
@@ -91,15 +90,17 @@ class Slots:
         self._clock += 1
         slot.used = self._clock
         if prompt.tokens >= self._context_tokens:
-            return Reuse(None, 0, elsewhere, slot.held)
-        cached = shared_tokens(slot.held, prompt)
-        if self._cache_reuse and prompt.unit == 1:
-            cached += _shifted_tokens(slot.held.data, prompt.data, cached, self._cache_reuse)
-        cached = min(cached, prompt.tokens - 1)
+            return Reuse(None, 0, longest, slot.held, host_tokens)
+        cached = 0
+        if request.may_reuse:
+            cached = shared_tokens(slot.held, prompt)
+            if self._cache_reuse and prompt.unit == 1:
+                cached += _shifted_tokens(slot.held.data, prompt.data, cached, self._cache_reuse)
+            cached = min(cached, prompt.tokens - 1)
         slot.held = answered(prompt, request, self._room)
         if self._unified:
             self._make_room(slot)
-        return Reuse(prompt, cached, elsewhere, slot.held)
+        return Reuse(prompt, cached, longest, slot.held, host_tokens, request.may_reuse)
 
     def _choose(self, prompt: Held, shares: list[int]) -> tuple[int, bool]:
         """The slot for a prompt, and whether half of what it holds, or more, would be lost."""

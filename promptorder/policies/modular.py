@@ -49,7 +49,9 @@ class _Modular:
         cached = prefix
         if request.hash_block_tokens is None:
             cached += self._beyond(request, prefix)
-        return Served(prompt_tokens, cached, cached, cause_of(prompt_tokens, cached, cached, cached, Cause.EVICTION))
+        return Served(
+            prompt_tokens, cached, cached, cause_of(prompt_tokens, cached, cached, cached, Cause.EVICTION)
+        )
 
     def _beyond(self, request: TraceRequest, prefix_tokens: int) -> int:
         """The tokens behind the shared start that lie in chunks read before; all chunks of the prompt are noted."""

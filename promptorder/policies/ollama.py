@@ -64,4 +64,5 @@ def open_cache(options: Options) -> Cache:
         lambda: _Ollama(options),
         hash_block_tokens=options.hash_block_tokens,
         keep_alive_s=options.keep_alive_s,
+        obeys=True,
     )

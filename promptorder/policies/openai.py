@@ -32,13 +32,15 @@ class Options(PolicyOptions):
 
     ``rules``: automatic or breakpoints; None: as each request's model has it. ``minimum_tokens``: the least that is cached.
     ``lifetime_s``: without use; None: as the model has it (10 minutes, 30 minutes or a day). ``requests_per_minute``: from how many on a
-    key overflows to another machine; None: never.
+    key overflows to another machine; None: never. ``mark_system``: each request is marked behind its tools and system text too
+    (breakpoints).
     """
 
     rules: str | None = None
     minimum_tokens: int = OPENAI_MINIMUM_TOKENS
     lifetime_s: float | None = None
     requests_per_minute: int | None = 15
+    mark_system: bool = False
 
     def __post_init__(self) -> None:
         if self.rules not in (None, "automatic", "breakpoints"):
@@ -60,6 +62,7 @@ class _OpenAI:
             minimum_tokens=options.minimum_tokens,
             lifetime_s=options.lifetime_s,
             hash_block_tokens=options.hash_block_tokens,
+            mark_system=options.mark_system,
         )
 
     def serve(self, request: TraceRequest) -> Served:

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 
 from promptorder.model.trace import Cache, Cause, Served, TraceRequest
 from promptorder.policies._options import PolicyOptions
-from promptorder.policies._radix import Ids, Node, Seen, Trees, adopt, cause_of, cut, descend, ids_between, with_answer
+from promptorder.policies._radix import (
+    Ids,
+    Node,
+    Seen,
+    Trees,
+    adopt,
+    cause_of,
+    cut,
+    descend,
+    ids_between,
+    with_answer,
+)
 
 SIZE = None
 

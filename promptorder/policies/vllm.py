@@ -60,7 +60,8 @@ class _Vllm:
         size = self._block_tokens
         if not _fits(unit, size):
             raise UsageError(
-                _misfit(unit, size), hint="give block_tokens=N (or hash_block_tokens=N) so that one divides the other"
+                _misfit(unit, size),
+                hint="give block_tokens=N (or hash_block_tokens=N) so that one divides the other",
             )
         pool = self._pool_blocks
         path: list[BlockNode] = []
@@ -84,9 +85,7 @@ class _Vllm:
             found_blocks = self._take(root, path, ids, unit, tokens, usable_blocks)
         seen = min(depth, prompt_tokens)
         cached = found_blocks * size
-        cause = cause_of(
-            prompt_tokens, cached, seen, min(seen // size, usable_blocks) * size, Cause.EVICTION
-        )
+        cause = cause_of(prompt_tokens, cached, seen, min(seen // size, usable_blocks) * size, Cause.EVICTION)
         return Served(prompt_tokens, cached, seen, cause)
 
     def _take(
@@ -162,9 +161,7 @@ def _fits(hash_block_tokens: int, block_tokens: int) -> bool:
 
 
 def _misfit(hash_block_tokens: int, block_tokens: int) -> str:
-    return (
-        f"blocks of {block_tokens} tokens cannot be told from hashed blocks of {hash_block_tokens}: one must divide the other"
-    )
+    return f"blocks of {block_tokens} tokens cannot be told from hashed blocks of {hash_block_tokens}: one must divide the other"
 
 
 def open_cache(options: Options) -> Cache:

@@ -58,13 +58,16 @@ def asked_for(index: int, asked: Asked) -> TraceRequest:
 
 
 def hashed(conversation: Sequence[Asked], unit: int) -> list[TraceRequest]:
-    """The same prompts as ids of hashed blocks of ``unit`` tokens, the last partly filled; answers are left out."""
+    """The same prompts as ids of hashed blocks of ``unit`` tokens, the last partly filled; answers are left out.
+
+    Some are shorter than their last id, so that one id is met with more and with fewer tokens.
+    """
     names: dict[tuple[int, ...], int] = {}
     made = []
     for index, asked in enumerate(conversation):
         ends = range(unit, len(asked.prompt) + unit, unit)
         ids = [names.setdefault(asked.prompt[:end], len(names)) for end in ends]
-        tokens = len(asked.prompt)
+        tokens = len(asked.prompt) - (index * 7 % ((len(asked.prompt) - 1) % unit + 1) if index % 3 else 0)
         made.append(TraceRequest(index, index, array("I", ids), prompt_tokens=tokens, hash_block_tokens=unit))
     return made
 

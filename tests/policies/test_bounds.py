@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_traces import Asked, asked_for, cached, conversations, hashed, replayed
+from made_traces import Asked, asked_for, cached, conversations, hashed, replayed, spelled_out
 from slot_asking import Asking
 
 from promptorder.errors import UsageError
@@ -43,26 +43,22 @@ def test_unlimited_is_the_longest_start_that_any_earlier_request_had(conversatio
 
 @settings(max_examples=100, deadline=None)
 @given(conversations, st.sampled_from([1, 3, 8]))
-def test_of_hashed_blocks_each_shared_id_counts_the_partly_filled_last_one_too(
-    conversation: list[Asked], unit: int
-) -> None:
+def test_hashed_blocks_are_the_tokens_they_stand_for(conversation: list[Asked], unit: int) -> None:
     requests = hashed(conversation, unit)
-    ids = [tuple(each.ids) for each in requests]
-    expected = [
-        min(
-            len(conversation[index].prompt),
-            unit * max((shared(own, other) for other in ids[:index]), default=0),
-        )
-        for index, own in enumerate(ids)
+    assert cached("unlimited", requests) == cached("unlimited", requests_of(spelled_out(requests, unit)))
+
+
+def test_a_partly_filled_last_block_counts_with_its_tokens() -> None:
+    requests = [
+        TraceRequest(index, index, array("I", [7, 8]), prompt_tokens=tokens, hash_block_tokens=512)
+        for index, tokens in enumerate((600, 700, 700))
     ]
-    assert cached("unlimited", requests) == expected
+    assert cached("unlimited", requests) == [0, 600, 700]
 
 
 @settings(max_examples=150, deadline=None)
 @given(conversations, st.integers(0, 2**32), st.sampled_from([0, 1, 4, 100]))
-def test_a_lifetime_counts_from_the_last_read(
-    conversation: list[Asked], seed: int, lifetime: int
-) -> None:
+def test_a_lifetime_counts_from_the_last_read(conversation: list[Asked], seed: int, lifetime: int) -> None:
     random, now = Random(seed), 0
     requests, expected = requests_of(conversation), []
     read: dict[tuple[int, ...], int] = {}
@@ -177,7 +173,13 @@ def sessions(requests: int) -> list[TraceRequest]:
 
 @pytest.mark.parametrize(
     "policy",
-    ["vllm,num_blocks=2000", "sglang,capacity_tokens=32000", "unlimited", "unlimited,lifetime_s=5", "modular"],
+    [
+        "vllm,num_blocks=2000",
+        "sglang,capacity_tokens=32000",
+        "unlimited",
+        "unlimited,lifetime_s=5",
+        "modular",
+    ],
 )
 def test_twice_the_trace_takes_twice_the_time(policy: str) -> None:
     traces = [sessions(number) for number in (400, 1600)]

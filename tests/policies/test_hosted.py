@@ -176,7 +176,7 @@ def test_openais_newer_models_reuse_up_to_breakpoints_exactly() -> None:
     assert served[0] == Served(2500, 0, 0, Cause.FIRST_REQUEST, 2500)
     assert served[1] == Served(2800, 2500, 2500, Cause.FIRST_DIFFERENCE, 300)
     assert served[2] == Served(2300, 0, 2000, Cause.NOT_MARKED, 2300)
-    marked = {"model": "gpt-5.6", "breakpoints": (Breakpoint(0),)}
+    marked: dict[str, Any] = {"model": "gpt-5.6", "breakpoints": (Breakpoint(0),)}
     assert (
         serve("openai", [request([SYSTEM, CHAT], **marked), request([SYSTEM, NEW], 9, **marked)])[
             1
@@ -258,3 +258,56 @@ def test_no_service_reuses_more_than_was_read_before(
 
 def shared(a: Sequence[int], b: Sequence[int]) -> int:
     return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+# ---------------------------------------------------------------- what if
+
+
+@pytest.mark.parametrize(
+    ("asked", "policy", "gap_s", "cached"),
+    [
+        (None, "anthropic", 299, 2000),
+        (None, "anthropic", 301, 0),
+        (300.0, "anthropic,lifetime_s=3600", 3599, 2000),
+        (None, "anthropic,lifetime_s=3600", 3601, 0),
+        (3600.0, "anthropic,lifetime_s=60", 3599, 2000),
+        (None, "anthropic,lifetime_s=60", 61, 0),
+    ],
+)
+def test_anthropic_lifetime_is_of_marks_that_do_not_say_an_hour(
+    asked: float | None, policy: str, gap_s: float, cached: int
+) -> None:
+    marks = (Breakpoint(0, asked),)
+    twice = [request([SYSTEM, NEW], at, model=SONNET, breakpoints=marks) for at in (0, gap_s)]
+    assert serve(policy, twice)[1].cached_tokens == cached
+
+
+def test_a_mark_behind_the_system_text_of_requests_without_marks() -> None:
+    plain = [
+        request([SYSTEM, each], at, model=SONNET, opening_blocks=1) for at, each in enumerate((CHAT, NEW))
+    ]
+    first, second = serve("anthropic,mark_system=true", plain)
+    assert (first.written_tokens, second.cached_tokens, second.written_tokens) == (2000, 2000, 0)
+    both = serve("anthropic,mark_system=true,automatic=true", plain)
+    assert [each.written_tokens for each in both] == [2500, 300]
+    own = [
+        request([SYSTEM, CHAT], at, model=SONNET, opening_blocks=1, breakpoints=(Breakpoint(1),))
+        for at in (0, 1)
+    ]
+    assert serve("anthropic,mark_system=true", own)[0].written_tokens == 2500  # marks of its own stay alone
+    all_opening = [request([SYSTEM], 0, model=SONNET, opening_blocks=1)]
+    assert serve("anthropic,mark_system=true", all_opening)[0].written_tokens == 0
+
+
+def test_openai_marked_behind_the_system_text() -> None:
+    plain = [
+        request([SYSTEM, each], at, model="gpt-5.6", opening_blocks=1) for at, each in enumerate((CHAT, NEW))
+    ]
+    assert serve("openai", plain)[1].cached_tokens == 0
+    assert serve("openai,mark_system=true", plain)[1].cached_tokens == 2000
+
+
+def test_openai_lifetime_may_be_a_day() -> None:
+    twice = [request([SYSTEM, NEW], at, model="gpt-4.1") for at in (0, 80_000)]
+    assert serve("openai", twice)[1].cause is Cause.LIFETIME
+    assert serve("openai,lifetime_s=86400", twice)[1].cached_tokens == 2176

@@ -7,7 +7,6 @@ import json
 from array import array
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 from statistics import mean, quantiles
 
@@ -100,13 +99,11 @@ def test_figure_9_is_there_to_be_compared_with() -> None:
 LIFETIMES_S = {60: 0.788, 300: 0.916, 600: 0.936, 3600: 0.960}
 
 
-@cache
-def recorded() -> list[list[TraceRequest]]:
+def recorded() -> Iterator[list[TraceRequest]]:
     """710 of the 739 recorded sessions, blocks of 64 tokens, ids that hold within one session."""
     path = TRACES / "kv-cache-tester" / "traces710.compact.jsonl.gz"
     if not path.exists():
         pytest.skip("the recorded sessions are not there")
-    found = []
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             session = json.loads(line)
@@ -116,12 +113,9 @@ def recorded() -> list[list[TraceRequest]]:
                 for first, length in row["runs"]:
                     ids.extend(range(first, first + length))
                 requests.append(
-                    TraceRequest(
-                        index, 1, ids, hash_block_tokens=64, at_s=row["t"], namespace=session["id"]
-                    )
+                    TraceRequest(index, 1, ids, hash_block_tokens=64, at_s=row["t"], namespace=session["id"])
                 )
-            found.append(requests)
-    return found
+            yield requests
 
 
 def test_sessions_with_a_time_to_live() -> None:

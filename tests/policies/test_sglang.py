@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_traces import Asked, asked_for, cached, conversations, golden, hashed, mooncake, replayed, spelled_out
+from made_traces import (
+    Asked,
+    asked_for,
+    cached,
+    conversations,
+    golden,
+    hashed,
+    mooncake,
+    replayed,
+    spelled_out,
+)
 from plain_blocks import PlainSGLang
 from slot_asking import Asking
 
@@ -17,14 +27,14 @@ from promptorder.policies._options import parse_policy
 @pytest.mark.parametrize("capacity", ["None", "30000", "10000", "5859", "1000"])
 def test_equals_the_real_engine_in_every_request(capacity: str) -> None:
     expected = golden("sglang0523_conversation")[capacity]
-    assert cached(f"sglang,hash_block_tokens=1,capacity_tokens={capacity}", mooncake("conversation")) == expected
+    assert (
+        cached(f"sglang,hash_block_tokens=1,capacity_tokens={capacity}", mooncake("conversation")) == expected
+    )
 
 
 @settings(max_examples=150, deadline=None)
 @given(conversations, st.sampled_from([1, 2, 3, 4, 16]), st.integers(1, 400) | st.none())
-def test_equals_the_rules_written_plainly(
-    conversation: list[Asked], page: int, capacity: int | None
-) -> None:
+def test_equals_the_rules_written_plainly(conversation: list[Asked], page: int, capacity: int | None) -> None:
     plain = PlainSGLang(capacity, page)
     requests = [asked_for(index, each) for index, each in enumerate(conversation)]
     expected = [plain.ask(each.prompt, each.answer) for each in conversation]

@@ -327,6 +327,23 @@ def test_keep_alive(keep: str, at_s: float | None, cached: int) -> None:
         assert server.cached(A, at_s=at_s) == cached
 
 
+@pytest.mark.parametrize(
+    ("asked_s", "at_s", "cached"),
+    [(600.0, 599.0, 19), (10.0, 11.0, 0), (0.0, 0.1, 0), (float("inf"), 1e9, 19)],
+)
+def test_a_request_says_how_long_its_model_is_kept(asked_s: float, at_s: float, cached: int) -> None:
+    for policy in ("ollama", "ollama-runner"):
+        server = Asking(policy)
+        server.ask(A, at_s=0.0, api="ollama", retention_s=asked_s)
+        assert server.cached(A, at_s=at_s, api="ollama") == cached
+        # It is the last request that counts, and a lifetime that is meant for another service is not a keep-alive.
+        server = Asking(policy)
+        server.ask(A, at_s=0.0, api="ollama", retention_s=asked_s)
+        server.ask(A, at_s=0.05, api="openai", retention_s=86400)
+        assert server.cached(A, at_s=300.0) == 19
+        assert server.cached(A, at_s=601.0) == 0
+
+
 def test_the_time_of_one_model_is_not_that_of_another() -> None:
     server = Asking("ollama,keep_alive_s=10")
     server.ask(A, at_s=0.0, namespace="one")
@@ -339,7 +356,7 @@ def test_ollama_cuts_the_middle_of_a_prompt_that_does_not_fit() -> None:
     """Of 256 tokens the first 4 stay, and half of the other 252 is left free."""
     server = Asking("ollama,context_tokens=256")
     served = server.ask("abcd" + "e" * 200 + "f" * 52)
-    assert (served.prompt_tokens, served.cause) == (130, Cause.TOO_LONG)
+    assert (served.prompt_tokens, served.cause) == (130, Cause.CUT)
     assert server.slots() == ["abcd" + "e" * 74 + "f" * 52]
     assert server.ask("abcd" + "e" * 251).prompt_tokens == 255
 
@@ -398,7 +415,7 @@ def test_the_runner_reads_one_token_of_a_full_match() -> None:
 def test_the_runner_cuts_and_shifts() -> None:
     runner = Asking("ollama-runner,context_tokens=20")
     served = runner.ask("abcd" + "e" * 10 + "f" * 10)
-    assert (served.prompt_tokens, served.cause) == (20, Cause.TOO_LONG)
+    assert (served.prompt_tokens, served.cause) == (20, Cause.CUT)
     assert runner_slots(runner) == ["abcd" + "e" * 6 + "f" * 10]
     runner.ask("abcd" + "g" * 16, "hij")
     assert runner_slots(runner) == ["abcd" + "g" * 8 + "hi"]
@@ -421,6 +438,25 @@ def test_another_slot_held_more() -> None:
     server = Asking("llama-server,slots=2,cache_ram_mib=0,slot_prompt_similarity=0").holding(A, B)
     served = server.ask(B + "c")
     assert (served.cached_tokens, served.seen_tokens, served.cause) == (0, 20, Cause.OTHER_SLOT)
+
+
+def test_the_host_cache_held_more() -> None:
+    """The slot is like enough to be taken as it is, so that nobody looks into the host's cache."""
+    server = Asking("llama-server").holding(A[:8]).saved(A)
+    served = server.ask(A + "c")
+    assert (served.cached_tokens, served.seen_tokens, served.cause) == (8, 20, Cause.HOST_CACHE)
+
+
+def test_a_request_may_switch_reuse_off() -> None:
+    server = Asking("llama-server,cache_reuse=2")
+    server.ask(A + B)
+    served = server.ask(A + "c", may_reuse=False)
+    assert (served.cached_tokens, served.seen_tokens, served.cause) == (0, 20, Cause.SWITCHED_OFF)
+    assert server.ask("xyz", may_reuse=False).cause is Cause.FIRST_REQUEST
+    server.ask(A + "c", may_reuse=False)
+    assert server.cached(A + "cd") == 21  # it is kept, as any other
+    assert server.ask(A * 20, may_reuse=False).cause is Cause.SWITCHED_OFF
+    assert server.ask("e" * 9000, may_reuse=False).cause is Cause.TOO_LONG
 
 
 # ---------------------------------------------------------------- options

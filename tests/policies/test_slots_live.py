@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from pathlib import Path
 
@@ -52,6 +53,20 @@ def test_llama_server(tiny_gguf: Path, flags: str, answer_tokens: int) -> None:
     with LlamaServer(tiny_gguf, *flags.split()) as server:
         asked = converse(Traffic(answer_tokens), lambda prompt: server.ask(prompt, answer_tokens), REQUESTS)
     assert sum(bool(each.reused_tokens) for each in asked) > REQUESTS / 4
+    assert differing(LLAMA_SERVERS[flags], asked) == []
+
+
+@pytest.mark.parametrize("flags", ["-c 16384 -np 2", "-c 16384 -np 2 --cache-reuse 4", "-c 8192"])
+def test_llama_server_where_some_requests_switch_reuse_off(tiny_gguf: Path, flags: str) -> None:
+    """They read all anew, and what they leave behind is reused by others; slots and host's cache go on as ever."""
+    draw = random.Random(flags)
+    with LlamaServer(tiny_gguf, *flags.split()) as server:
+        asked = converse(
+            Traffic(8), lambda prompt: server.ask(prompt, 3, may_reuse=draw.random() < 0.6), 2 * REQUESTS
+        )
+    unwilling = [each for each in asked if not each.may_reuse and each.reused_tokens is not None]
+    assert len(unwilling) > REQUESTS / 3
+    assert {each.reused_tokens for each in unwilling} == {0}
     assert differing(LLAMA_SERVERS[flags], asked) == []
 
 

@@ -7,7 +7,17 @@ from array import array
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_traces import Asked, asked_for, cached, conversations, golden, hashed, mooncake, replayed, spelled_out
+from made_traces import (
+    Asked,
+    asked_for,
+    cached,
+    conversations,
+    golden,
+    hashed,
+    mooncake,
+    replayed,
+    spelled_out,
+)
 from plain_blocks import PlainVllm
 from slot_asking import Asking
 
@@ -94,6 +104,16 @@ def test_the_tail_of_the_oldest_prompt_goes_first() -> None:
     assert (lost.cached_tokens, lost.seen_tokens, lost.cause) == (6, 8, Cause.EVICTION)
 
 
+def test_the_overwritten_end_of_a_prompt_has_no_place_until_it_is_read_again() -> None:
+    engine = Asking("vllm,block_tokens=2,num_blocks=5")
+    engine.ask("aabbcc")
+    engine.ask("xxy")  # overwrites cc
+    engine.ask("aabbw")  # parts before it
+    assert engine.cached("aabbcc") == 4
+    engine.ask("z")  # overwrites xx, the oldest
+    assert engine.cached("aabbccd") == 6
+
+
 def test_a_block_computed_again_becomes_a_copy_that_takes_room() -> None:
     engine = Asking("vllm,block_tokens=2,num_blocks=5")
     engine.ask("aabb")
@@ -109,6 +129,15 @@ def test_the_answer_but_for_its_last_token_is_kept() -> None:
     assert engine.cached("aaaabbbbcd") == 8
     engine.ask("xxxx", "yyyy")
     assert engine.cached("xxxxyyyyz") == 4
+
+
+def test_copies_of_an_answer_go_last_one_first() -> None:
+    engine = Asking("vllm,block_tokens=1,num_blocks=12")
+    engine.ask("b", "ababbaaa")
+    engine.ask("bb")
+    engine.ask("b", "aa")
+    engine.ask("bba", "abbababa")
+    assert engine.cached("bababbaaa") == 1
 
 
 def test_namespaces_share_the_pool_and_nothing_else() -> None:
