@@ -4,22 +4,28 @@ Run by hand: ``python tests/bench/inference.py [--requests 216] [--minutes 12] [
 0.33.3 have ``--tokens 400 1200``. Blocks like those of a comparison are measured: a cold call, requests that share
 between nothing and all with the one before, and the calls that calibrate. Three blocks are one run. The estimator gets
 the times and the lengths of the prompts; how much was reused is the server's own count (0.33.3) or in its log (0.6.5).
+
+``--save FILE`` keeps the raw times, one call a line, and ``--replay FILE ...`` judges such files again without a server
+(those in tests/bench/timings/ are told of in docs/inference.md); ``--calls 3`` leaves all but so many of each block's
+calibration calls out.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
+import os
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -29,7 +35,7 @@ import tiny_gguf
 from promptorder.engines.ollama import OllamaEngine
 from promptorder.inputs._document import read_document
 from promptorder.measure.analysis import NOT_REUSED_TO, REUSED_FROM
-from promptorder.measure.calibration import calibration_prompts, fit, known_calls
+from promptorder.measure.calibration import calibration_prompts, curve_of, seconds
 from promptorder.measure.inference import Anchors, infer_from_curve, infer_reused
 from promptorder.model.comparison import Estimate
 from promptorder.model.engine import EngineOptions
@@ -43,11 +49,29 @@ BOUNDARY_TOKENS = 2
 """A band in whole tokens ends beside a truth that a token's boundary has moved."""
 
 
-class Asked(NamedTuple):
-    """A request with what was really reused."""
+@dataclass(frozen=True)
+class Asked:
+    """One call and what was really reused, in tokens; its run and block count from 1, ``at_s`` from 1970."""
 
-    sample: Sample
-    reused: int
+    server: str
+    run: int
+    block: int
+    phase: str
+    question: int
+    prompt_tokens: int
+    reused_tokens: int
+    prefill_ns: int
+    elapsed_ns: int
+    at_s: float
+
+    @property
+    def sample(self) -> Sample:
+        """What the estimator sees of it."""
+        reply = Reply(
+            "", prompt_tokens=self.prompt_tokens, prefill_ns=self.prefill_ns, elapsed_ns=self.elapsed_ns
+        )
+        at = datetime.fromtimestamp(self.at_s, UTC).isoformat(timespec="milliseconds")
+        return Sample("bench", self.block, self.question, Phase(self.phase), "", at, reply)
 
 
 @dataclass
@@ -100,60 +124,137 @@ def main() -> None:
         "--tokens", type=int, nargs=2, default=(400, 1200), help="lengths of prompts on 0.33.3"
     )
     parser.add_argument("--seed", type=int, default=5)
+    parser.add_argument("--save", type=Path, metavar="FILE", help="keep the raw times")
+    parser.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="judge kept times again")
+    parser.add_argument("--calls", type=int, default=9, help="calibration calls of each block to use at most")
     arguments = parser.parse_args()
+    if arguments.replay:
+        for path in arguments.replay:
+            print(path.name)
+            _report(_load(path), arguments.calls)
+        return
+    asked: list[Asked] = []
     until = time.monotonic() + 60 * arguments.minutes
     with _busy(2 if arguments.busy else 0), tempfile.TemporaryDirectory() as folder:
         if arguments.only != "0.6.5":
             with servers.OllamaServer("0.33.3") as server:
                 server.create_model("smollm2", servers.ensure_smollm2())
-                _bench(server, "smollm2", arguments.requests, tuple(arguments.tokens), until, arguments.seed)
+                bench = _Bench(server, "smollm2", tuple(arguments.tokens), arguments.seed)
+                asked += bench.ask_all(arguments.requests, until)
         if arguments.only != "0.33.3":
             with servers.OllamaServer("0.6.5") as server:
                 path = tiny_gguf.make_tiny_gguf(Path(folder) / "tiny.gguf")
                 server.create_model("tiny", path, tiny_gguf.TEMPLATE, tiny_gguf.PARAMETERS)
-                _bench(server, "tiny", min(40, arguments.requests), (1000, 2400), until + 120, arguments.seed)
+                bench = _Bench(server, "tiny", (1000, 2400), arguments.seed)
+                asked += bench.ask_all(min(40, arguments.requests), until + 120)
+    if arguments.save:
+        _save(arguments.save, asked)
+    _report(asked, arguments.calls)
 
 
-def _bench(
-    server: servers.OllamaServer, model: str, requests: int, lengths: tuple[int, ...], until: float, seed: int
-) -> None:
-    chance = random.Random(seed)
-    engine = OllamaEngine(EngineOptions(model=model, host=server.url, num_predict=2, cold="unload"))
-    engine.use_context(2 * max(lengths))
-    text = " ".join(read_document(str(ROOT / "fixtures/report.pdf")).text.split())
-    engine.start_block()
-    whole = text[:2000]
-    characters = len(whole) / (engine.ask(_prompt(whole)).prompt_tokens or len(whole) / 4)
-    results = {"two anchors": Result(), "curve": Result()}
-    left, calls, extra, seconds, extra_seconds = requests, 0, 0, 0.0, 0.0
-    runs = max(1, round(requests / (BLOCKS * FOLLOW_UPS)))
-    of_block = -(-requests // (runs * BLOCKS))
-    while left > 0 and (time.monotonic() < until or left == requests):
+def _save(path: Path, asked: Sequence[Asked]) -> None:
+    lines = [[each.name for each in fields(Asked)], *(list(asdict(each).values()) for each in asked)]
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+
+
+def _load(path: Path) -> list[Asked]:
+    names, *rows = (json.loads(line) for line in path.read_text().splitlines())
+    return [Asked(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def _report(asked: Sequence[Asked], calls: int) -> None:
+    """A table for each server."""
+    for server in dict.fromkeys(each.server for each in asked):
+        results = {"two anchors": Result(), "curve": Result()}
+        kept: list[Asked] = []
+        for run in dict.fromkeys(each.run for each in asked if each.server == server):
+            part = _with_so_many([each for each in asked if (each.server, each.run) == (server, run)], calls)
+            _judge(part, results)
+            kept += part
+        lengths = sorted(each.prompt_tokens for each in kept if each.phase == Phase.FOLLOW_UP)
+        print(f"Ollama {server}, prompts of {lengths[0]:,} to {lengths[-1]:,} tokens")
+        print(HEAD)
+        for name, result in results.items():
+            print(result.line(name))
+        extra = [each for each in kept if each.phase in CALIBRATING]
+        share = sum(each.elapsed_ns for each in extra) / sum(each.elapsed_ns for each in kept)
+        print(f"  {len(extra)} of {len(kept)} calls calibrate: {100 * share:.0f} % of the time", flush=True)
+
+
+CALIBRATING = (Phase.WARM_REPEAT, Phase.CALIBRATION)
+
+
+def _with_so_many(asked: Iterable[Asked], calls: int) -> list[Asked]:
+    seen: dict[int, int] = {}
+    kept = []
+    for each in asked:
+        if each.phase in CALIBRATING:
+            seen[each.block] = seen.get(each.block, 0) + 1
+            if seen[each.block] > calls:
+                continue
+        kept.append(each)
+    return kept
+
+
+class _Bench:
+    """Asks one server, and takes down what it really reused."""
+
+    def __init__(self, server: servers.OllamaServer, model: str, lengths: tuple[int, ...], seed: int) -> None:
+        self._server, self._lengths, self._chance = server, lengths, random.Random(seed)
+        self._engine = OllamaEngine(EngineOptions(model=model, host=server.url, cold="unload"))
+        self._engine.use_context(2 * max(lengths))
+        self._text = " ".join(read_document(str(ROOT / "fixtures/report.pdf")).text.split())
+        self._engine.start_block()
+        whole = self._text[:2000]
+        tokens = self._engine.ask(_prompt(whole), most_tokens=1).prompt_tokens or len(whole) / 4
+        self._characters = len(whole) / tokens
+
+    def ask_all(self, requests: int, until: float) -> list[Asked]:
+        """Runs of three blocks until there are so many requests, or the time is over."""
+        runs = max(1, round(requests / (BLOCKS * FOLLOW_UPS)))
+        of_block = -(-requests // (runs * BLOCKS))
+        began, load = time.monotonic(), os.getloadavg()[0]
         asked: list[Asked] = []
-        for number in range(1, BLOCKS + 1):
-            n = of_block
-            shares = [chance.choice((0.0, 1.0, chance.random(), chance.random())) for _ in range(n)]
-            left -= n
-            texts = _Texts(text, characters, chance, lengths)
-            asked += _block(server, engine, number, texts, shares)
-        _judge(asked, results)
-        calls += len(asked)
-        of_calibration = [a.sample for a in asked if a.sample.phase in (Phase.WARM_REPEAT, Phase.CALIBRATION)]
-        extra += len(of_calibration)
-        seconds += sum(_seconds(a.sample) for a in asked)
-        extra_seconds += sum(_seconds(sample) for sample in of_calibration)
-    engine.close()
-    print(f"Ollama {server.version}, {model}, prompts of about {lengths[0]:,} to {lengths[1]:,} tokens")
-    print(HEAD)
-    for name, result in results.items():
-        print(result.line(name))
-    print(
-        f"  {extra} of {calls} calls calibrate: {100 * extra_seconds / seconds:.0f} % of the time", flush=True
-    )
+        for run in range(1, runs + 1):
+            if run > 1 and time.monotonic() > until:
+                break
+            for block in range(1, BLOCKS + 1):
+                asked += self._block(run, block, of_block)
+        self._engine.close()
+        print(
+            f"Ollama {self._server.version}: {time.monotonic() - began:.0f} s; load average of the machine {load:.1f} "
+            f"before, {os.getloadavg()[0]:.1f} after, {os.cpu_count()} cores",
+            flush=True,
+        )
+        return asked
 
+    def _block(self, run: int, block: int, follow_ups: int) -> list[Asked]:
+        chance, asked = self._chance, []
 
-def _seconds(sample: Sample) -> float:
-    return (sample.reply.elapsed_ns or 0) / 1e9 if sample.reply else 0.0
+        def ask(phase: Phase, question: int, prompt: Prompt) -> Reply:
+            offset, at_s = self._server.log_offset(), time.time()
+            reply = self._engine.ask(prompt, most_tokens=1)
+            truth = reply.cached_tokens
+            if truth is None:
+                truth = self._server.counted_since(offset, 1)[-1].reused_tokens
+            numbers = (reply.prompt_tokens or 0, truth, reply.prefill_ns or 0, reply.elapsed_ns or 0)
+            asked.append(
+                Asked(self._server.version, run, block, phase.value, question, *numbers, round(at_s, 3))
+            )
+            return reply
+
+        self._engine.start_block()
+        texts = _Texts(self._text, self._characters, chance, self._lengths)
+        ask(Phase.FIRST, 1, _prompt(texts.last))
+        for question in range(2, follow_ups + 2):
+            share = chance.choice((0.0, 1.0, chance.random(), chance.random()))
+            ask(Phase.FOLLOW_UP, question, _prompt(texts.sharing(share)))
+        last = _prompt(texts.last)
+        warm = ask(Phase.WARM_REPEAT, question, last)
+        key = ("bench", block)
+        for prompt in calibration_prompts(last, warm.prompt_tokens or 0, texts.fresh(2000), key):
+            ask(Phase.CALIBRATION, question, prompt)
+        return asked
 
 
 class _Texts:
@@ -189,56 +290,24 @@ def _prompt(text: str) -> Prompt:
     return Prompt((Message("user", text),), (0, 0), len(text))
 
 
-def _block(
-    server: servers.OllamaServer, engine: OllamaEngine, number: int, texts: _Texts, shares: Sequence[float]
-) -> list[Asked]:
-    engine.start_block()
-    key = ("bench", number)
-    asked: list[Asked] = []
-
-    def ask(phase: Phase, question: int, prompt: Prompt) -> Reply:
-        offset = server.log_offset()
-        reply = engine.ask(prompt)
-        truth = reply.cached_tokens
-        if truth is None:
-            truth = server.counted_since(offset, 1)[-1].reused_tokens
-        hidden = replace(reply, cached_tokens=None, read_tokens=None)
-        asked.append(Asked(Sample(*key, question, phase, "", "", hidden), truth))
-        return reply
-
-    ask(Phase.FIRST, 1, _prompt(texts.last))
-    for question, share in enumerate(shares, start=2):
-        ask(Phase.FOLLOW_UP, question, _prompt(texts.sharing(share)))
-    last = _prompt(texts.last)
-    warm = ask(Phase.WARM_REPEAT, len(shares) + 1, last)
-    for prompt in calibration_prompts(last, warm.prompt_tokens or 0, texts.fresh(2000), key):
-        ask(Phase.CALIBRATION, len(shares) + 1, prompt)
-    return asked
-
-
 def _judge(asked: Sequence[Asked], results: dict[str, Result]) -> None:
+    """The estimates for the requests of one run."""
     samples = [each.sample for each in asked]
-    curve = fit(known_calls(samples))
-    for sample, truth in asked:
+    curve = curve_of(samples)
+    for each, sample in zip(asked, samples, strict=True):
         if sample.phase is not Phase.FOLLOW_UP:
             continue
-        assert sample.reply is not None
-        n, ns = sample.reply.prompt_tokens or 0, sample.reply.prefill_ns or 0
-        anchors = _anchors([each for each in samples if each.block == sample.block])
-        old, _ = infer_reused(ns, n, anchors)
+        n, ns, truth = each.prompt_tokens, each.prefill_ns, each.reused_tokens
+        old, _ = infer_reused(ns, n, _anchors([other for other in asked if other.block == each.block]))
         results["two anchors"].rows.append((n, truth, old))
-        new = old if curve is None else infer_from_curve(ns, n, curve, sample.block)[0]
+        new = old if curve is None else infer_from_curve(ns, n, curve, seconds(sample))[0]
         results["curve"].rows.append((n, truth, new))
 
 
-def _anchors(block: Sequence[Sample]) -> Anchors:
-    def reply(phase: Phase) -> Reply:
-        found = next(each.reply for each in block if each.phase is phase)
-        assert found is not None
-        return found
-
-    cold, warm = reply(Phase.FIRST), reply(Phase.WARM_REPEAT)
-    return Anchors(cold.prefill_ns or 0, cold.prompt_tokens or 0, warm.prefill_ns or 0)
+def _anchors(block: Sequence[Asked]) -> Anchors:
+    cold = next(each for each in block if each.phase == Phase.FIRST)
+    warm = next(each for each in block if each.phase == Phase.WARM_REPEAT)
+    return Anchors(cold.prefill_ns, cold.prompt_tokens, warm.prefill_ns)
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 from contextlib import suppress
 
+from promptorder.engines._embedded_models import find_model, model_name
 from promptorder.engines._gguf import read_header
-from promptorder.engines.embedded import _find_model, _model_name
 from promptorder.errors import EngineError
 from promptorder.model.doctor import Environment, ModelFacts, Runner, ServerFacts
 from promptorder.model.engine import EngineOptions
@@ -28,14 +28,14 @@ def default_keep_alive_s(options: EngineOptions, model: str, context_tokens: int
 
 def _model(options: EngineOptions) -> ModelFacts | None:
     with suppress(EngineError, ValueError, OSError):
-        path = _find_model(options.model)
+        path = find_model(options.model)
         header = read_header(path)
         family = str(header.get("general.architecture") or "")
         context = header.get(f"{family}.context_length")
         window = header.get(f"{family}.attention.sliding_window")
         label = header.get("general.size_label")
         return ModelFacts(
-            name=_model_name(path),
+            name=model_name(path),
             family=family or None,
             parameters=str(label) if label else None,
             file_bytes=path.stat().st_size,
