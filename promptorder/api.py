@@ -36,7 +36,8 @@ from promptorder.model.engine import Engine, EngineOptions, TokenCount
 from promptorder.model.prompt import Prompt
 from promptorder.model.run import Run
 from promptorder.model.sample import Phase, Sample
-from promptorder.store import RunFile, load_run
+from promptorder.store.finished import load_run
+from promptorder.store.run_file import RunFile
 
 __all__ = ["CompareSettings", "Comparing", "compare"]
 

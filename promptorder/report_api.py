@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from promptorder.model.run import Runs
 from promptorder.reports._runs import check_comparable
-from promptorder.store import load_run
+from promptorder.store.finished import load_run
 
 if TYPE_CHECKING:
     import pandas as pd

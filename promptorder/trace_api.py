@@ -2,57 +2,29 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
 from promptorder.errors import UsageError
 from promptorder.inputs._trace_files import TraceFiles, open_trace
-from promptorder.model.trace_result import BOUND, CurvePoint, PolicyResult, TraceResult
+from promptorder.inputs._trace_sources import can_be_read_again
+from promptorder.model.trace_result import BOUND, Money, PolicyResult, TraceResult, Trial, label_of
 from promptorder.policies._options import Policy, parse_policy
-from promptorder.replay import Tally, replay
-from promptorder.reports._prices import price_of
+from promptorder.reports._prices import Price
 from promptorder.reports._trace._money import money_of, prices_of
 from promptorder.tokenizers import Tokenizer
+from promptorder.trace_passes import Passes, Replayed
+from promptorder.trace_settings import TraceSettings, check
 from promptorder.traces import TraceOptions
-from promptorder.tracing.choice import at_sizes, default_policies, options_of, point
-from promptorder.tracing.figures import curve_sizes_tokens, losses, rates, windows
-from promptorder.tracing.lines import writer
+from promptorder.tracing.choice import options_of
+from promptorder.tracing.figures import losses, rates, windows
 from promptorder.tracing.notes import notes
 from promptorder.tracing.observed import ObservedTally
+from promptorder.tracing.running import OnProgress, Run
 from promptorder.tracing.watch import Watch
 
-_LOOK_EVERY = 32
-_TELL_EVERY_S = 0.25
-
-_T = TypeVar("_T")
-
-OnProgress = Callable[[int, float], None]
-"""Is told how many requests are done, and how many a second."""
-
-
-@dataclass(frozen=True, slots=True)
-class TraceSettings:
-    """What is replayed and how; the defaults are those of the command line.
-
-    ``policies`` are texts as ``--policy`` takes them; none: what fits the trace. With ``curve`` each policy that has a size is
-    replayed at ``sizes_tokens`` too, or, where there are none, from a 64th of the trace's distinct tokens to all.
-    ``prices`` are texts by model, ``*`` for all others. ``per_request`` is a file that gets a line a request and policy.
-    """
-
-    policies: tuple[str, ...] = ()
-    tokenizer: str | None = None
-    strict: bool = False
-    curve: bool = False
-    sizes_tokens: tuple[int, ...] = ()
-    prefill_tokens_per_s: float | None = None
-    prices: Mapping[str, str] = field(default_factory=dict)
-    per_request: Path | None = None
+_UNSAID = "what was observed has no cost: its counts do not say how many tokens were written, which have a price of their own"
 
 
 def trace(
@@ -62,9 +34,13 @@ def trace(
     strict: bool = False,
     curve: bool = False,
     sizes_tokens: Sequence[int] = (),
+    what_if: bool | None = None,
     prefill_tokens_per_s: float | None = None,
     prices: Mapping[str, str] | None = None,
     per_request: str | Path | None = None,
+    input_format: str | None = None,
+    shared_ids: bool = False,
+    subagents: bool = False,
 ) -> TraceResult:
     """Replay a trace against cache policies, and say what each would reuse.
 
@@ -82,15 +58,15 @@ def trace(
         strict=strict,
         curve=curve or bool(sizes_tokens),
         sizes_tokens=tuple(sizes_tokens),
+        what_if=what_if,
         prefill_tokens_per_s=prefill_tokens_per_s,
         prices=prices or {},
         per_request=None if per_request is None else Path(per_request),
+        input_format=input_format,
+        shared_ids=shared_ids,
+        subagents=subagents,
     )
     return Tracing(settings).run([str(path) for path in paths])
-
-
-class _StoppedError(KeyboardInterrupt):
-    """The run is not to wait for another request."""
 
 
 class Tracing:
@@ -98,69 +74,35 @@ class Tracing:
 
     def __init__(self, settings: TraceSettings | None = None, on_progress: OnProgress | None = None) -> None:
         self._settings = settings or TraceSettings()
-        self._on_progress = on_progress
-        self._stopped = False
-        self._waiting = False
-        # Before anything is read: what is wrong in them must not cost a long run.
+        self._run = Run(on_progress)
         self._policies = [parse_policy(text) for text in self._settings.policies]
-        _check(self._settings, self._policies)
+        check(self._settings, self._policies)
 
     def stop(self) -> None:
-        """End the run behind the request that is being served; for a signal's handler in the thread that runs.
-
-        Where the run waits for the next request, it must not wait any longer: then this raises a KeyboardInterrupt that the run
-        takes in.
-        """
-        self._stopped = True
-        if self._waiting:
-            raise _StoppedError
+        """End the run early, see ``Run.stop``: what was done is told."""
+        self._run.stop()
 
     def run(self, paths: Sequence[str], stdin: BinaryIO | None = None) -> TraceResult:
         """Read and replay; ``stdin`` is what ``-`` means. See ``trace`` for what is raised."""
         settings = self._settings
-        sizes = settings.sizes_tokens if settings.curve else ()
-        if settings.curve and not sizes and "-" in paths:
+        again = can_be_read_again(paths)
+        if not again and settings.curve and not settings.sizes_tokens:
             raise UsageError(
-                "the sizes of a curve come from the whole trace, and standard input can be read only once",
+                "the sizes of a curve come from the whole trace, and a pipe can be read only once",
                 hint="give them with --sizes, or name a file",
+            )
+        if not again and settings.what_if:
+            raise UsageError(
+                "other settings are replayed behind the first ones, and a pipe can be read only once",
+                hint="leave --what-if out, or name a file",
             )
         opened = self._open(paths, stdin)
         if opened.holds == "server-log":
             return self._logged(opened)
-        requests = opened.requests()
-        first = next(requests)  # where there is none, an error says so
-        policies = self._policies or [parse_policy(name) for name in default_policies(first)]
-        with ExitStack() as stack:
-            write = None
-            if settings.per_request is not None:
-                from promptorder.store import output
+        passes = Passes(settings, self._policies, self._run, self._open)
+        return self._result(opened, passes.over(opened, paths if again else None))
 
-                write = writer(stack.enter_context(output(settings.per_request)))
-            bound = next((n for n, policy in enumerate(policies) if policy.name == BOUND), 0)
-            watch = Watch(len(policies), bound, write=write, by_model=bool(settings.prices))
-            others = at_sizes(policies, sizes)
-            caches = [policy.open() for policy in (*policies, *(other.policy for other in others))]
-            tallies = replay(self._going(watch.passing(chain([first], requests))), caches, each=watch.each)
-            if not len(tallies[0]):
-                raise KeyboardInterrupt  # stopped before anything was done
-        tallies, more = tallies[: len(policies)], tallies[len(policies) :]
-        if settings.curve and not sizes and not self._stopped:
-            others = [
-                other
-                for number, tally in enumerate(tallies)
-                for other in at_sizes(policies, curve_sizes_tokens(tally.new_tokens))
-                if other.number == number
-            ]
-            more = replay(
-                self._going(self._open(paths, stdin).requests()), [other.policy.open() for other in others]
-            )
-        curves: list[list[CurvePoint]] = [[] for _ in policies]
-        if not self._stopped:
-            for other, tally in zip(others, more, strict=True):
-                curves[other.number].append(point(other, tally))
-        return self._result(opened, policies, tallies, curves, watch)
-
-    def _open(self, paths: Sequence[str], stdin: BinaryIO | None) -> TraceFiles:
+    def _open(self, paths: Sequence[str], stdin: BinaryIO | None = None) -> TraceFiles:
         settings = self._settings
 
         def tokenizer() -> Tokenizer:
@@ -168,47 +110,35 @@ class Tracing:
 
             return open_tokenizer(settings.tokenizer)
 
-        options = TraceOptions(tokenizer=tokenizer, strict=settings.strict)
+        options = TraceOptions(
+            tokenizer=tokenizer,
+            strict=settings.strict,
+            form=settings.input_format,
+            one_id_space=settings.shared_ids,
+            subagents=settings.subagents,
+        )
         return open_trace(paths, options, stdin=stdin)
 
-    def _going(self, items: Iterable[_T]) -> Iterator[_T]:
-        """The same until the run is stopped; tells how it goes on."""
-        begun = told = time.monotonic()
-        for number, item in enumerate(self._until_stopped(items), start=1):
-            yield item
-            if self._on_progress is not None and number % _LOOK_EVERY == 0:
-                now = time.monotonic()
-                if now - told >= _TELL_EVERY_S:
-                    told = now
-                    self._on_progress(number, number / (now - begun))
-
-    def _until_stopped(self, items: Iterable[_T]) -> Iterator[_T]:
-        following = iter(items)
-        while not self._stopped:
-            try:
-                self._waiting = True
-                item = next(following, None)
-                self._waiting = False
-            except _StoppedError:
-                return
-            if item is None:
-                return
-            yield item
-
-    def _result(
-        self,
-        opened: TraceFiles,
-        policies: Sequence[Policy],
-        tallies: Sequence[Tally],
-        curves: Sequence[Sequence[CurvePoint]],
-        watch: Watch,
-    ) -> TraceResult:
-        settings, report = self._settings, opened.report
+    def _result(self, opened: TraceFiles, done: Replayed) -> TraceResult:
+        settings, report, watch = self._settings, opened.report, done.watch
         prices, price_notes = prices_of(settings.prices, watch.models)
+        unsaid = [_UNSAID] if _unsaid(watch, prices) else []
         speed = settings.prefill_tokens_per_s
+        trials: list[list[Trial]] = [[] for _ in done.policies]
+        for number, (attempt, tally) in enumerate(zip(done.attempts, done.attempted, strict=True)):
+            assert done.attempts_watch is not None
+            trials[attempt.number].append(
+                Trial(
+                    label=label_of(attempt.policy.name, options_of(attempt.policy)[0]),
+                    changed=attempt.changed,
+                    cause=attempt.cause,
+                    cached_tokens=tally.reused_tokens,
+                    hit_rate_tokens=tally.hit_rate_tokens(),
+                    money=money_of(prices, done.attempts_watch.tokens_of[number], speed),
+                )
+            )
         results = []
-        for number, (policy, tally) in enumerate(zip(policies, tallies, strict=True)):
-            saved_s = None if speed is None else tally.reused_tokens / speed
+        for number, (policy, tally) in enumerate(zip(done.policies, done.tallies, strict=True)):
             results.append(
                 PolicyResult(
                     name=policy.name,
@@ -220,32 +150,39 @@ class Tracing:
                     losses=losses(tally),
                     worst=watch.worst(number),
                     size_option=policy.size_option,
-                    curve=tuple(curves[number]),
+                    curve=tuple(done.curves[number]),
                     windows=windows(tally.prompt_tokens, tally.cached_tokens),
-                    saved_s=saved_s,
+                    saved_s=None if speed is None else tally.reused_tokens / speed,
                     money=money_of(prices, watch.tokens_of[number], speed),
+                    trials=tuple(trials[number]) or None,
                 )
             )
-        has_text = opened.holds == "text"
         return TraceResult(
             files=tuple(file.path for file in report.files),
             form=opened.form,
-            requests=len(tallies[0]),
+            requests=len(done.tallies[0]),
             skipped_lines=report.skipped_lines,
             policies=tuple(results),
-            observed=watch.observed.result(speed),
+            observed=watch.observed.result(speed, money=self._billed(watch, prices, len(done.tallies[0]))),
             early=watch.early,
-            has_text=has_text,
+            has_text=opened.holds == "text",
             counting="estimated" if report.tokenizer_exact is False else "counted",
             tokenizer=report.tokenizer,
             prefill_tokens_per_s=speed,
-            notes=(*self._chosen(policies), *notes(report), *price_notes),
-            complete=not self._stopped,
+            notes=(*self._chosen(done.policies), *notes(report), *price_notes, *unsaid, *done.notes),
+            complete=not self._run.stopped,
         )
+
+    def _billed(self, watch: Watch, prices: Mapping[str, Price] | None, requests: int) -> Money | None:
+        """What the server's own counts cost, where they are there for all requests."""
+        tally = watch.observed
+        if not prices or len(tally) < requests or _unsaid(watch, prices):
+            return None
+        return money_of(prices, tally.tokens_of, self._settings.prefill_tokens_per_s)
 
     def _chosen(self, policies: Sequence[Policy]) -> Iterator[str]:
         if not self._policies:
-            names = " and ".join(policy.name for policy in policies if policy.name != BOUND)
+            names = _listed([policy.name for policy in policies if policy.name != BOUND])
             fitting = (
                 f"{names}, which fit such a trace"
                 if names
@@ -265,7 +202,7 @@ class Tracing:
                 hint="leave --policy, --per-request and --curve out, or name a log of requests",
             )
         tally = ObservedTally()
-        for path, entry in self._going(opened.log_entries()):
+        for path, entry in self._run.through(opened.log_entries()):
             tally.add_entry(path, entry)
         speed = settings.prefill_tokens_per_s
         said = list(notes(opened.report))
@@ -280,19 +217,16 @@ class Tracing:
             observed=tally.result(speed, is_log=True),
             prefill_tokens_per_s=speed,
             notes=tuple(said),
-            complete=not self._stopped,
+            complete=not self._run.stopped,
         )
 
 
-def _check(settings: TraceSettings, policies: Sequence[Policy]) -> None:
-    asked = [(policy.name, policy.options) for policy in policies]
-    for text, each in zip(settings.policies, asked, strict=True):
-        if asked.count(each) > 1:
-            raise UsageError(f"the policy {text} is given twice", hint="leave one of them out")
-    if any(size < 1 for size in settings.sizes_tokens):
-        raise UsageError("a size of a cache must be 1 token or more", hint="write --sizes 1e5,1e6")
-    speed = settings.prefill_tokens_per_s
-    if speed is not None and not (math.isfinite(speed) and speed > 0):
-        raise UsageError("the speed of prefill must be more than 0", hint="give tokens per second")
-    for model in settings.prices:
-        price_of(model, settings.prices)
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join((", ".join(names[:-1]), names[-1]) if len(names) > 1 else names)
+
+
+def _unsaid(watch: Watch, prices: Mapping[str, Price] | None) -> bool:
+    """Whether writing has a price, and the servers do not say what they wrote."""
+    return prices is not None and any(
+        prices[model].million_written is not None for model in watch.observed.unwritten
+    )

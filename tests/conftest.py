@@ -11,7 +11,12 @@ from typing import NoReturn
 import pytest
 import servers
 import tiny_gguf as tiny
+from hypothesis import settings
 from servers import OllamaServer, ServersUnavailableError
+
+# Machines are shared and noisy: how long one example takes says nothing. On a CI its own profile is what this adds to.
+settings.register_profile("shared-machine", deadline=None)
+settings.load_profile("shared-machine")
 
 
 @pytest.fixture(scope="session")

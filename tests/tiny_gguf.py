@@ -49,15 +49,7 @@ def make_tiny_gguf(path: Path, seed: int = 7, pre: str = "gpt-2") -> Path:
     writer: Any = gguf.GGUFWriter(path, "llama")
     writer.add_name("promptorder-tiny")
     writer.add_file_type(gguf.LlamaFileType.ALL_F32)
-    writer.add_context_length(CONTEXT_TOKENS)
-    writer.add_embedding_length(EMBEDDING)
-    writer.add_block_count(1)
-    writer.add_feed_forward_length(FEED_FORWARD)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS)
-    writer.add_rope_dimension_count(EMBEDDING // HEADS)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_vocab_size(len(vocabulary))
+    add_shape(writer, len(vocabulary))
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre(pre)
     writer.add_token_list(vocabulary)
@@ -66,13 +58,31 @@ def make_tiny_gguf(path: Path, seed: int = 7, pre: str = "gpt-2") -> Path:
     writer.add_bos_token_id(len(tokens))
     writer.add_eos_token_id(len(tokens))
     writer.add_add_bos_token(False)
-    for name, weight in _weights(len(vocabulary), speakable, np.random.default_rng(seed)).items():
+    write_with_weights(writer, len(vocabulary), speakable, seed)
+    return path
+
+
+def add_shape(writer: Any, vocabulary_size: int) -> None:
+    """Say how large the model is, in the header."""
+    writer.add_context_length(CONTEXT_TOKENS)
+    writer.add_embedding_length(EMBEDDING)
+    writer.add_block_count(1)
+    writer.add_feed_forward_length(FEED_FORWARD)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(HEADS)
+    writer.add_rope_dimension_count(EMBEDDING // HEADS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(vocabulary_size)
+
+
+def write_with_weights(writer: Any, vocabulary_size: int, speakable: list[int], seed: int) -> None:
+    """Add weights that say `speakable` tokens alone, and write the file."""
+    for name, weight in _weights(vocabulary_size, speakable, np.random.default_rng(seed)).items():
         writer.add_tensor(name, weight)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
 
 
 def _vocabulary() -> tuple[list[str], list[str]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from promptorder.commands._engine import engine_options, parse_headers, plugin_names, stopping_politely
+from promptorder.commands._format import format_option
 from promptorder.commands._settings import show_settings_if_asked
 from promptorder.errors import PromptorderError, UsageError
 
@@ -127,14 +128,7 @@ if TYPE_CHECKING:
     metavar="LAYOUT=SHARE",
     help="Exit with 1 if less was reused, such as static-first=0.9; 5 if it cannot be told.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(plugin_names("reports", "format")),
-    default="table",
-    show_default=True,
-    help="What standard output carries.",
-)
+@format_option(plugin_names("reports", "format"), default="table")
 @click.option("--quiet", is_flag=True, help="No progress and no notes; the result alone.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:

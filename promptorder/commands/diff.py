@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from promptorder.commands._engine import engine_options, parse_headers, stopping_politely
+from promptorder.commands._format import format_option
 from promptorder.commands._settings import show_settings_if_asked
 
 if TYPE_CHECKING:
@@ -23,14 +24,7 @@ if TYPE_CHECKING:
 )
 @engine_options
 @click.option("--allow-remote", is_flag=True, help="Let requests go to a cloud model to be rendered.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="What standard output carries.",
-)
+@format_option(["text", "json"])
 @click.pass_context
 def command(ctx: click.Context, /, prompts: tuple[str, ...], **options: Any) -> int:
     """Show where prompts part, what stands behind it and is read again, and which order would have kept it.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from promptorder.commands._engine import engine_options, parse_headers, stopping_politely
+from promptorder.commands._format import format_option
 from promptorder.commands._settings import show_settings_if_asked
 
 if TYPE_CHECKING:
@@ -29,14 +30,7 @@ _KINDS = {
 @engine_options
 @click.option("--allow-remote", is_flag=True, help="Let the generated texts go to a cloud model.")
 @click.option("--no-calls", is_flag=True, help="Ask nothing of the model: whether reuse works is not tried.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="What standard output carries.",
-)
+@format_option(["text", "json"])
 @click.option("--quiet", is_flag=True, help="No progress; the result alone.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:

@@ -37,16 +37,13 @@ def reply_of(
     """
     count, cached = whole_number(last, "prompt_eval_count"), whole_number(last, "prompt_eval_cached_count")
     only_read = cached is None and counts_what_was_read
-    if only_read:
-        read = count or 0
-    else:
-        read = count - cached if count and cached is not None else None
+    read = count - cached if count and cached is not None else None
     return Reply(
         answer="".join(answer),
         thinking="".join(thinking) or None,
         prompt_tokens=None if only_read else count,
         cached_tokens=cached,
-        read_tokens=read,
+        read_tokens=(count or 0) if only_read else read,
         output_tokens=whole_number(last, "eval_count"),
         prefill_ns=whole_number(last, "prompt_eval_duration"),
         decode_ns=whole_number(last, "eval_duration"),

@@ -260,7 +260,7 @@ class EmbeddedEngine:
 
 def _chat(prompt: Prompt) -> dict[str, Any]:
     return {
-        "messages": [{"role": message.role, "content": message.text} for message in prompt.messages],
+        "messages": prompt.chat(),
         "chat_template_kwargs": {"enable_thinking": False},
     }
 

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 
 from promptorder.errors import InputError
 from promptorder.inputs._files import shown
+from promptorder.inputs._marks import MARKS
 
-# UTF-32 first: its little-endian mark starts with that of UTF-16
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _FALLBACK = "cp1252"
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -66,7 +58,7 @@ def without_surrogates(text: str) -> str:
 
 
 def _decoded(data: bytes, path: str, declared: str | None) -> tuple[str, str]:
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             try:
                 return data[len(mark) :].decode(encoding), encoding

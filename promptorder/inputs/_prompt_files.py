@@ -1,12 +1,12 @@
 """The files that lint reads: which of a folder's may be prompts, and their bytes as text."""
 
-import codecs
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from promptorder.errors import InputError
+from promptorder.inputs._marks import MARKS
 from promptorder.lint._globs import Globs
 
 if TYPE_CHECKING:
@@ -26,13 +26,6 @@ PLAINLY = (
 )
 """What is plainly a prompt, whatever stands in it."""
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _HEAD = 8192
 _LARGE = 16 << 20
 
@@ -233,7 +226,7 @@ def decode_text(data: bytes) -> tuple[str, bool, str]:
 
     A mark decides, then UTF-8, then cp1252. Raises NotTextError.
     """
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             try:
                 return data[len(mark) :].decode(encoding), True, encoding

@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What settings can change: names of own variables with how often each changes, and thresholds."""
+    """What settings can change: names of own variables with how often each changes, thresholds, and severities by code."""
 
     variables: Mapping[str, str] = MappingProxyType({})
     min_tokens: int | None = None
@@ -207,10 +207,7 @@ def _finding(
         code=code,
         name=name,
         message=message,
-        severity=options.severities.get(code)
-        or options.severities.get(name)
-        or hit.severity
-        or _severity(rule, changes),
+        severity=options.severities.get(code) or hit.severity or _severity(rule, changes),
         confidence=hit.confidence,
         changes=changes,
         occurrences=hit.occurrences,

@@ -34,6 +34,10 @@ class Prompt:
         """The messages one after the other: close to what the model sees, without its chat template."""
         return "\n".join(message.text for message in self.messages)
 
+    def chat(self) -> list[dict[str, str]]:
+        """The messages as the chat calls of the servers take them; the list is the caller's own."""
+        return [{"role": message.role, "content": message.text} for message in self.messages]
+
     @property
     def sha256(self) -> str:
         """A fingerprint of the messages, so that a run file need not hold the document."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
 import typing
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from promptorder.plugins import Registry, did_you_mean
 REGISTRY = Registry("promptorder.policies", "policy")
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+_WHOLE = re.compile(r"[1-9]\d?[eE]\d{1,2}")
+"""A whole number as sizes are often written: 1e6."""
 _UNSET = ("none", "null", "unlimited")
 
 
@@ -96,7 +99,9 @@ def _value(name: str, key: str, text: str, hint: object) -> object:
             try:
                 number = kind(text.replace("_", ""))
             except ValueError:
-                continue
+                if kind is float or not _WHOLE.fullmatch(text):
+                    continue
+                number = int(float(text))
             if not 0 <= number < float("inf"):
                 break
             return number

@@ -9,9 +9,13 @@ from typing import Any
 from promptorder.model.comparison import Comparison, LayoutResult, SampleResult
 from promptorder.model.run import Run, Runs
 from promptorder.model.sample import Phase, Reply
-from promptorder.reports._build import caveats, checked_answers, meanings, parting, savings, subject
+from promptorder.reports._answers import checked_answers
+from promptorder.reports._caveats import caveats
 from promptorder.reports._figures import LayoutFigures, counting, middle
+from promptorder.reports._headline import subject
+from promptorder.reports._meanings import meanings, parting
 from promptorder.reports._page import MOST_CHARACTERS, line, percent_of_width, short
+from promptorder.reports._savings import savings
 from promptorder.reports._words import count, percent, seconds
 
 MOST_ROWS = 240

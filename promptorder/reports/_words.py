@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from promptorder.model.comparison import Estimate
 
 
@@ -60,3 +62,8 @@ def amount(value: float) -> str:
 def count(number: int, one: str, many: str | None = None) -> str:
     """``1 layout``, ``3 layouts``, ``2,861 tokens``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; there is at least one."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -8,15 +8,10 @@ from typing import Any
 from promptorder.console import shorten
 from promptorder.model.comparison import Verdict
 from promptorder.model.run import Run, Runs
-from promptorder.reports._build import (
-    EXPLANATION,
-    beside,
-    cells,
-    changed,
-    headline,
-    next_steps,
-)
+from promptorder.reports._advice import next_steps
 from promptorder.reports._figures import LayoutFigures, figures, hours_per_day
+from promptorder.reports._headline import headline
+from promptorder.reports._layout_table import EXPLANATION, beside, cells, changed
 from promptorder.reports._page import check, render_page, short
 from promptorder.reports._run_section import run_section
 from promptorder.reports._runs import differences, labels

@@ -8,7 +8,8 @@ what happened to the caches (``LoggedChange``); ``recognise(lines)`` names the d
             print(entry.prompt_tokens, entry.cached_tokens, entry.why)
 
 All dialects listen at once, so that one file may hold the logs of several servers. Lines may be text or bytes,
-whole or cut; what is not understood is passed over, and nothing raises. Memory does not grow with the file.
+whole or cut; what is not understood is passed over, and nothing raises. Memory does not grow with the file. Requests
+are kept apart by slot and task: two processes that use the same numbers at the same moment cannot be told apart.
 
 A dialect is a module with ``SUMMARY``, ``recognise(lines) -> float`` (1 where it is sure, 0 where it sees nothing) and
 ``Reader``, which is made with a Ledger and gets every line: ``read(number, line)``.

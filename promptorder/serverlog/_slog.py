@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from promptorder.serverlog._lines import PREFIX, plain
 
@@ -21,6 +22,13 @@ def parse(line: str) -> tuple[str, dict[str, str]] | None:
     if found is None:
         return None
     return found["msg"].strip('"'), {key: value.strip('"') for key, value in _PAIR.findall(found["rest"])}
+
+
+def parse_any(line: str, triggers: Sequence[str]) -> tuple[str, dict[str, str]] | None:
+    """As ``parse``, for a line that holds one of ``triggers``; to look for them is far faster than to parse."""
+    if "msg=" not in line or not any(trigger in line for trigger in triggers):
+        return None
+    return parse(line)
 
 
 def whole(values: dict[str, str], key: str) -> int | None:

@@ -38,9 +38,7 @@ class Reader:
 
     def read(self, number: int, line: str) -> None:
         """Take one line."""
-        if "msg=" not in line or not any(trigger in line for trigger in _TRIGGERS):
-            return
-        parsed = _slog.parse(line)
+        parsed = _slog.parse_any(line, _TRIGGERS)
         if parsed is None:
             return
         message, values = parsed

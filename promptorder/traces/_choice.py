@@ -64,6 +64,10 @@ def choose(sample: Sample, path: str, named: str | None = None) -> ModuleType:
     return form
 
 
+_FEW_BROKEN = 0.25
+"""Of the characters of a text that is merely in another encoding, fewer are not UTF-8."""
+
+
 def _looks(sample: Sample) -> str:
     """What the first line is, in words."""
     if sample.objects:
@@ -74,9 +78,9 @@ def _looks(sample: Sample) -> str:
             else "line 1 is an empty JSON object"
         )
     first = sample.lines[0][:200]
-    if b"\0" in first:
-        return "the file holds no text"
     text = first.decode("utf-8", "replace").strip()
+    if b"\0" in first or text.count("\ufffd") > _FEW_BROKEN * len(text):
+        return "the file holds no text"
     shown = "".join(each if each.isprintable() else " " for each in text)
     return f"line 1 looks like text: {shown[:50]}{'...' if len(shown) > 50 else ''}"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from promptorder.forms._envelope import SESSION_KEYS, TIME_KEYS, first_named
-from promptorder.lint._lifetimes import moment
+from promptorder.forms._envelope import SESSION_KEYS, TIME_KEYS, first_named, moment
 
 _LARGEST = 1e18
 

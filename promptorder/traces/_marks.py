@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from promptorder.forms._json import Path
+from promptorder.forms._lifetimes import lifetime
 from promptorder.forms._requests import OLLAMA
 from promptorder.forms._requests import breakpoints as marked
-from promptorder.lint._lifetimes import lifetime
 from promptorder.model.trace import Breakpoint
 
 MESSAGES = ("messages", "input")

@@ -25,6 +25,7 @@ _PICTURE_TOKENS = {OPENAI: 765, ANTHROPIC: 1600, GEMINI: 258}
 """What a picture of usual size costs by the services' own words; elsewhere it hangs on the model."""
 _OTHER_PICTURE_TOKENS = 600
 _LOW_DETAIL_TOKENS = 85
+_OPENING = ("system", "tools", "schema")
 _BESIDE = ("system", "messages", "images")
 """What a template lays around a prompt."""
 
@@ -34,12 +35,16 @@ class UnreadableError(ValueError):
 
 
 class _Laid(NamedTuple):
-    """A prompt: packed ids, the end of each block in tokens, each block's place in the body, its first message; any picture in it."""
+    """A prompt: packed ids, the end of each block in tokens, each block's place in the body, its first message.
+
+    The first ``opening_blocks`` are tools and system texts; ``pictures`` tells of any picture in it.
+    """
 
     packed: bytes
     ends: tuple[int, ...]
     keys: list[Path]
     messages_from: int
+    opening_blocks: int = 0
     pictures: bool = False
 
 
@@ -78,11 +83,15 @@ class Renderer:
             block_ends=laid.ends,
             breakpoints=tuple(breakpoints(body, laid.keys)),
             messages_from=laid.messages_from,
+            opening_blocks=laid.opening_blocks,
             messages_key=messages_key(body, pictures=laid.pictures) if api == ANTHROPIC else "",
             implicit_breakpoint=not is_explicit(body),
             cache_key=key if isinstance(key, str) else None,
             retention_s=retention_s(body, api),
+            may_reuse=body.get("cache_prompt") is not False,
             observed_cached_tokens=usage.cached_tokens,
+            observed_written_tokens=usage.written_tokens,
+            observed_written_long_tokens=usage.written_long_tokens,
         )
 
     def _count(self, said: int | None, counted: int) -> None:
@@ -128,7 +137,7 @@ class Renderer:
         keys: list[Path] = []
         message: Path = ()
         pictures = False
-        messages_from = -1
+        messages_from = opening = -1
         role = ""
         for part in _in_order(parts(body), body, api):
             key = block_of(part.path)
@@ -138,6 +147,8 @@ class Renderer:
                 keys.append(key)
             if part.path[0] in MESSAGES and messages_from < 0:
                 messages_from = len(keys) - 1
+            if part.role not in _OPENING and opening < 0:
+                opening = len(keys) - 1
             if key[:2] != message:
                 message = key[:2]
                 role = _role(body, part)
@@ -154,7 +165,14 @@ class Renderer:
             return _Laid(b"", (), [], 0)
         if role != "assistant":
             packed.append(piece("\nassistant\n"))
-        return _Laid(b"".join(packed), tuple(ends), keys, max(messages_from, 0), pictures)
+        return _Laid(
+            b"".join(packed),
+            tuple(ends),
+            keys,
+            max(messages_from, 0),
+            len(keys) if opening < 0 else opening,
+            pictures,
+        )
 
     def _picture(self, part: Part, body: dict[str, Any], api: str) -> bytes:
         """A picture, sound or file: the same ids for the same content, their number estimated."""

@@ -13,11 +13,16 @@ _DETAILS = ("prompt_tokens_details", "input_tokens_details")
 
 
 class Usage(NamedTuple):
-    """The whole prompt, the part that was reused, and the answer, in tokens; None where it is not said."""
+    """The whole prompt, the part that was reused, and the answer, in tokens; None where it is not said.
+
+    Of the rest of the prompt ``written_tokens`` were charged as written, of them ``written_long_tokens`` for an hour.
+    """
 
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     output_tokens: int | None = None
+    written_tokens: int | None = None
+    written_long_tokens: int = 0
 
 
 def usage_of(envelope: dict[str, Any], response: object, api: str) -> Usage:
@@ -68,9 +73,14 @@ def _usage(said: dict[str, Any], api: str) -> Usage:
         ):  # input_tokens is the rest behind the last mark
             read, written, rest = (count(said.get(key)) for key in (_READ, _WRITTEN, "input_tokens"))
             whole = None if rest is None else rest + (read or 0) + (written or 0)
-            return Usage(whole, read, count(output))
+            return Usage(whole, read, count(output), written, min(_written_long(said), written or 0))
         return _whole(said["input_tokens"], _cached(said), output)
     return Usage()
+
+
+def _written_long(said: dict[str, Any]) -> int:
+    each = said.get("cache_creation")
+    return (count(each.get("ephemeral_1h_input_tokens")) or 0) if isinstance(each, dict) else 0
 
 
 def _cached(said: dict[str, Any]) -> object:

@@ -55,6 +55,7 @@ def read(values: Iterable[tuple[int, dict[str, Any]]], reading: Reading) -> Iter
             namespace=name_of(value),
             session=session_of(value),
             model=name_of(value),
+            may_reuse=value.get("cache_prompt") is not False,
             observed_cached_tokens=count(cached),
             path=path,
         )

@@ -13,6 +13,10 @@ def notes(report: ReadReport) -> Iterator[str]:
     """Sentences on what was left out, put right or estimated."""
     for file in report.files:
         yield from _of_file(file)
+    if len(report.apis) > 1:
+        most = sorted(report.apis.items(), key=lambda each: (-each[1], each[0]))
+        counts = ", ".join(f"{api or 'unknown'} {number:,}" for api, number in most)
+        yield f"requests of several services stand in it ({counts}), and each policy was given all of them: one log for each tells more"
     if report.late:
         yield f"{_times(report.late, 'request')} came too late to be put in the order of times, and stay where they stood"
     if report.reordered:

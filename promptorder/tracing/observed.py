@@ -8,7 +8,7 @@ from heapq import heappush, heappushpop
 
 from promptorder.model.serverlog import CacheChange, LogEntry, LoggedRequest, SlotChoice
 from promptorder.model.trace import TraceRequest
-from promptorder.model.trace_result import Observed, ObservedRequest, Place
+from promptorder.model.trace_result import Money, Observed, ObservedRequest, Place
 from promptorder.tracing.figures import rates, windows
 
 _MOST_WORST = 5
@@ -26,6 +26,10 @@ class ObservedTally:
         self._why: Counter[SlotChoice] = Counter()
         self._events: Counter[CacheChange] = Counter()
         self._before: CacheChange | None = None
+        self.tokens_of: dict[str, list[int]] = {}
+        """Of each model (new, cached, written, written for longer)."""
+        self.unwritten: set[str] = set()
+        """Models of which what was written is not always said."""
         self.untold = 0
         """Requests of which a log says too little."""
 
@@ -37,8 +41,15 @@ class ObservedTally:
         cached, prompt = request.observed_cached_tokens, request.prompt_tokens
         if prompt is None:
             prompt = request.sizes(None)[1]
-        if cached is not None and 0 <= cached <= prompt:
-            self._add(Place(request.path, request.line), prompt, cached, None)
+        if cached is None or not 0 <= cached <= prompt:
+            return
+        self._add(Place(request.path, request.line), prompt, cached, None)
+        written, long = request.observed_written_tokens, request.observed_written_long_tokens
+        if written is None:
+            self.unwritten.add(request.model)
+        tokens = self.tokens_of.setdefault(request.model, [0, 0, 0, 0])
+        for at, more in enumerate((prompt - cached, cached, written or 0, long)):
+            tokens[at] += more
 
     def add_entry(self, path: str, entry: LogEntry) -> None:
         """Count what a server's log says."""
@@ -56,8 +67,10 @@ class ObservedTally:
             return
         self._add(Place(path, entry.line), prompt, cached, told or entry.why)
 
-    def result(self, prefill_tokens_per_s: float | None, *, is_log: bool = False) -> Observed | None:
-        """What it came to; None where no server said anything."""
+    def result(
+        self, prefill_tokens_per_s: float | None, *, is_log: bool = False, money: Money | None = None
+    ) -> Observed | None:
+        """What it came to; None where no server said anything. ``money`` is what these prompts cost."""
         if not is_log and not len(self):
             return None
         own = rates(self._prompt_tokens, self._cached_tokens)
@@ -67,6 +80,7 @@ class ObservedTally:
             windows=windows(self._prompt_tokens, self._cached_tokens),
             why=dict(self._why.most_common()) if is_log else None,
             events=dict(self._events.most_common()) if is_log else None,
+            money=money,
             saved_s=None if prefill_tokens_per_s is None else own.cached_tokens / prefill_tokens_per_s,
         )
 

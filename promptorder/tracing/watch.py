@@ -40,6 +40,8 @@ class Watch:
         self._before: dict[str, tuple[str, int]] = {}
         self._by_model = by_model
         self.tokens_of: list[dict[str, list[int]]] = [{} for _ in range(policies)]
+        self.models: dict[str, None] = {}
+        """All models of the trace, in the order in which they came."""
         self.observed = ObservedTally()
 
     def each(self, request: TraceRequest, number: int, served: Served) -> None:
@@ -66,6 +68,7 @@ class Watch:
         """The same requests; remembers of each session the last one that has gone by, and what servers said."""
         before = self._before
         for request in requests:
+            self.models[request.model] = None
             yield request
             session = _session(request)
             before.pop(session, None)
@@ -78,11 +81,6 @@ class Watch:
     def worst(self, number: int) -> tuple[Worst, ...]:
         """The requests that lost most with cache ``number``."""
         return _sorted(self._worst[number])
-
-    @property
-    def models(self) -> list[str]:
-        """All models of the trace, where tokens are added up by them."""
-        return list(self.tokens_of[0]) if self.tokens_of else []
 
     @property
     def early(self) -> tuple[Worst, ...]:

@@ -91,18 +91,22 @@ def finish(url: str, folder: Path, *arguments: str, limit: Callable[[], None] | 
     return Ended(done.returncode, done.stderr)
 
 
-def break_off(
-    url: str, folder: Path, lines: int, pause_s: float, end: Callable[[subprocess.Popen[str]], None]
-) -> Ended:
-    """Start a run, and end it so long after it has reported so many samples."""
-    process = subprocess.Popen(
-        command(url, folder),
+def started(url: str, folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start a run whose messages can be read as they come."""
+    return subprocess.Popen(
+        command(url, folder, *arguments),
         env=environment(folder),
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
     )
-    with process:
+
+
+def break_off(
+    url: str, folder: Path, lines: int, pause_s: float, end: Callable[[subprocess.Popen[str]], None]
+) -> Ended:
+    """Start a run, and end it so long after it has reported so many samples."""
+    with started(url, folder) as process:
         assert process.stderr is not None
         err = ""
         while len(Ended(0, err).reported) < lines:
@@ -219,14 +223,7 @@ def test_a_run_that_is_ended_twice_goes_on(server: OllamaServer, tmp_path: Path)
     first = break_off(server.url, tmp_path, QUESTIONS + 2, 0, kill)
     assert first.code == -signal.SIGKILL
     before = check_saved(first, tmp_path)
-    process = subprocess.Popen(
-        command(server.url, tmp_path, "--resume"),
-        env=environment(tmp_path),
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
-    with process:
+    with started(server.url, tmp_path, "--resume") as process:
         assert process.stderr is not None
         err = ""
         while not Ended(0, err).reported:

@@ -335,7 +335,7 @@ def keep_warm(server: OllamaServer, questions: str, model: str = "tiny") -> int:
     context = 4096
     settings = CompareSettings(REPORT, questions, layouts=("static-first",))
     (prompt, _) = Comparing(settings).plan.sketch(Comparing(settings).plan.layouts[0], datetime.now())
-    messages = [{"role": message.role, "content": message.text} for message in prompt.messages]
+    messages = prompt.chat()
     options = {"num_ctx": context, "num_predict": 1, "temperature": 0}
     server.post("/api/chat", {"model": model, "messages": messages, "options": options, "keep_alive": "15m"})
     return context

@@ -166,7 +166,7 @@ HOSTILE = st.text(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(start=HOSTILE, a=HOSTILE, b=HOSTILE)
 def test_nothing_in_a_prompt_steers_the_terminal(
     start: str, a: str, b: str, capsys: pytest.CaptureFixture[str]

@@ -162,7 +162,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=PIECES, more=PIECES, other=PIECES)
 def test_the_place_is_where_they_part(text: str, more: str, other: str) -> None:
     a, b = text + more, text + other
@@ -187,7 +187,7 @@ def test_the_place_is_where_they_part(text: str, more: str, other: str) -> None:
     assert place.column >= 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(text=PIECES.filter(str.strip), more=PIECES, tokenizer=st.sampled_from(["estimate", "tiny"]))
 def test_shares_all_of_itself_and_as_much_both_ways(
     text: str, more: str, tokenizer: str, tmp_path_factory: pytest.TempPathFactory, tiny_gguf: Path

@@ -241,7 +241,10 @@ def test_the_time_limit_holds() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupt_ends_everything_at_once(how: signal.Signals) -> None:
+    # A shell lets what it starts in the background ignore the signal, and children inherit that.
     script = f"""
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from promptorder.engines.embedded import open_engine
 from promptorder.model.engine import EngineOptions
 from promptorder.model.prompt import Message, Prompt

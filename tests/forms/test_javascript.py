@@ -101,7 +101,7 @@ def test_deep_nesting_is_bounded(opening: str, closing: str) -> None:
         prompts(text, "javascript", "a.ts")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.sampled_from(

@@ -82,7 +82,7 @@ def test_a_text_that_does_not_end_names_its_line() -> None:
     assert caught.value.line == 3
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.sampled_from(

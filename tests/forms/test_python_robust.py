@@ -106,7 +106,7 @@ def test_what_is_odd_or_deep_is_read_or_refused(text: str) -> None:
     assert time.process_time() - begun < 5
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_broken_programs(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(PROGRAMS))

@@ -238,7 +238,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, min_size=1, max_size=6), min_size=1, max_size=4),
     st.booleans(),
@@ -258,7 +258,7 @@ def test_any_json_is_read_without_a_fall(values: list[Any], in_session: bool) ->
     assert all(1 <= finding.line <= len(named) for finding in lint(source, jsonl.prompts(source), RULES))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet='{}[]",:\\ntu0ae1 \n\r', max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for form, name in ((json_form, "x.json"), (jsonl, "x.jsonl")):

@@ -80,7 +80,7 @@ def test_what_breaks_the_form_is_refused(text: str, line: int | None) -> None:
     assert caught.value.line == line or line is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.sampled_from(

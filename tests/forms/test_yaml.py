@@ -208,7 +208,7 @@ def test_a_file_without_prompts_is_not_parsed() -> None:
     assert prompts("steps: [unclosed\n", "yaml", "ci.yaml") == []
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.sampled_from(

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import make_pdfs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from promptorder.errors import PromptorderError
@@ -66,7 +66,6 @@ def test_a_suffix_has_one_reader() -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(deadline=None)  # the time that pypdf spends on damage is its own
 @given(data=ANY_BYTES)
 def test_any_bytes(name: str, data: bytes) -> None:
     reader = READERS[name]

@@ -13,8 +13,8 @@ from request_cases import RequestCase
 from promptorder.forms import json as json_form
 from promptorder.lint.engine import lint
 from promptorder.lint.registry import Rules
-from promptorder.providers import anthropic_minimum_tokens
 from promptorder.model.lint import Finding, Source
+from promptorder.providers import anthropic_minimum_tokens
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ FORMS = sorted(REGISTRY.names())
 _RULES = Rules()
 _RULE = "You look after the boats. Answer in two sentences and never lend the red boat to anybody. " * 4
 _SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 _PIECES = st.sampled_from(
     [

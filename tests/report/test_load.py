@@ -21,7 +21,8 @@ from promptorder.errors import InputError, PromptorderError
 from promptorder.model.run import Run, SentPrompt
 from promptorder.model.sample import Phase
 from promptorder.reports._figures import figures
-from promptorder.store import RunFile, load_run
+from promptorder.store.finished import load_run
+from promptorder.store.run_file import RunFile
 
 OLD = Path(__file__).with_name("run-1.json")
 

@@ -22,8 +22,8 @@ from pages import Page
 from promptorder.errors import UsageError
 from promptorder.model.comparison import LayoutResult, Verdict
 from promptorder.model.run import Run, Runs
-from promptorder.reports import html
-from promptorder.store import load_run
+from promptorder.reports import _run_section, html
+from promptorder.store.finished import load_run
 
 OLD = Path(__file__).with_name("run-1.json")
 HOSTILE = [
@@ -244,7 +244,7 @@ def test_many_samples_make_no_slow_page() -> None:
     many = page(large)
     ended = time.perf_counter()
     assert len(many) < 1.3 * len(few) + 20_000
-    assert many.count('<td class="answer">') == html.MOST_ROWS
+    assert many.count('<td class="answer">') == _run_section.MOST_ROWS
     # Fifty times the samples; a square would be 2,500 times as long.
     assert ended - between < 200 * (between - started)
     assert ended - between < 30

@@ -10,7 +10,7 @@ from browser import CHROMIUM, WIDTHS, browse, first_pixel, widths
 
 from promptorder.model.run import Runs
 from promptorder.reports import html
-from promptorder.store import load_run
+from promptorder.store.finished import load_run
 
 OLD = Path(__file__).with_name("run-1.json")
 

@@ -18,8 +18,8 @@ from promptorder.model.comparison import Comparison, LayoutResult, Verdict
 from promptorder.model.run import Run, Runs, SentPrompt
 from promptorder.model.sample import Phase
 from promptorder.reports import REGISTRY
-from promptorder.reports._build import parting
 from promptorder.reports._figures import Position, change, figures, hours_per_day, overlap
+from promptorder.reports._meanings import parting
 from promptorder.reports._prices import Price, money_per_day, parse_price, price_of
 from promptorder.reports._runs import check_comparable, differences, labels
 

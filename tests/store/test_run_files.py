@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from promptorder.contracts.run import PARTIAL_SCHEMA, sample_from_json, sample_to_json
 from promptorder.errors import InputError, OutputError, UsageError
 from promptorder.model.sample import Phase, Sample
-from promptorder.store import RunFile, write_atomically
+from promptorder.store import write_atomically
+from promptorder.store.run_file import RunFile
 
 HEADER = {"started_at": "2026-11-30T14:03:27Z", "plan": "f00d", "engine": "ollama 0.33.3", "seed": 7}
 ANSWERS = ("42.", "Zürich, 東京 🗼", "half a pair: \ud83d", "two\nlines\u2028\r", "\x00\x1b[31m", '"}{')
@@ -321,7 +322,7 @@ def test_a_resumed_run_stays_though_it_adds_nothing(out: Path) -> None:
 HOLD = """
 import sys
 from pathlib import Path
-from promptorder.store import RunFile
+from promptorder.store.run_file import RunFile
 run = RunFile(Path(sys.argv[1]), resume=False)
 print("locked", flush=True)
 sys.stdin.read()
@@ -400,7 +401,7 @@ from pathlib import Path
 from hand_made import sample
 from promptorder.errors import OutputError
 from promptorder.model.sample import Phase
-from promptorder.store import RunFile
+from promptorder.store.run_file import RunFile
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 run = RunFile(Path(sys.argv[1]), resume=False)
 run.begin({"plan": "f00d"}, 2)

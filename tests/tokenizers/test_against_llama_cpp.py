@@ -102,7 +102,7 @@ def smollm2(smollm2_gguf: Path) -> Iterator[Both]:
         yield open_tokenizer(str(smollm2_gguf)), engine
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=TEXTS)
 def test_a_real_model_on_any_text(smollm2: Both, text: str) -> None:
     ours, engine = smollm2

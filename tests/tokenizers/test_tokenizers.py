@@ -60,7 +60,7 @@ NAMES = ["smollm2", "llama-bpe", "gpt-4o", "spm", "estimate"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=TEXTS)
 def test_packed_is_encode(every: dict[str, Tokenizer], name: str, text: str) -> None:
     ids = every[name].encode(text)
@@ -70,7 +70,7 @@ def test_packed_is_encode(every: dict[str, Tokenizer], name: str, text: str) -> 
 
 
 @pytest.mark.parametrize("name", NAMES[:-1])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=TEXTS)
 def test_pieces_are_encoded_each_for_itself(every: dict[str, Tokenizer], name: str, text: str) -> None:
     tokenizer = every[name]
@@ -80,7 +80,7 @@ def test_pieces_are_encoded_each_for_itself(every: dict[str, Tokenizer], name: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(texts=st.lists(TEXTS, max_size=6))
 def test_what_is_remembered_changes_nothing(every: dict[str, Tokenizer], name: str, texts: list[str]) -> None:
     remembering = ChunkedEncoder(every[name], memory_bytes=4000)
@@ -115,7 +115,6 @@ def test_the_estimate_is_four_bytes_and_begins_anew_with_each_line() -> None:
     assert first[1:] == second[3:]
 
 
-@settings(deadline=None)
 @given(
     texts=st.lists(st.text("ab<>| ", min_size=1, max_size=5), max_size=12),
     text=st.text("ab<>| ", max_size=40),

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import gguf
-import numpy as np
 import tiny_gguf as tiny
 
 PIECES = (
@@ -27,15 +26,7 @@ def make_tiny_spm(path: Path, *, space_prefix: bool) -> Path:
     # Longer ones are better, some are equally good.
     scores = [-float(normal.index(text) // 3) if kind == kinds.NORMAL else 0.0 for text, kind in pieces]
     writer: Any = gguf.GGUFWriter(path, "llama")
-    writer.add_context_length(tiny.CONTEXT_TOKENS)
-    writer.add_embedding_length(tiny.EMBEDDING)
-    writer.add_block_count(1)
-    writer.add_feed_forward_length(tiny.FEED_FORWARD)
-    writer.add_head_count(tiny.HEADS)
-    writer.add_head_count_kv(tiny.HEADS)
-    writer.add_rope_dimension_count(tiny.EMBEDDING // tiny.HEADS)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_vocab_size(len(pieces))
+    tiny.add_shape(writer, len(pieces))
     writer.add_tokenizer_model("llama")
     writer.add_token_list([text for text, _ in pieces])
     writer.add_token_scores(scores)
@@ -44,11 +35,5 @@ def make_tiny_spm(path: Path, *, space_prefix: bool) -> Path:
     writer.add_eos_token_id(2)
     writer.add_unk_token_id(0)
     writer.add_add_space_prefix(space_prefix)
-    speakable = list(range(260, 270))
-    for name, weight in tiny._weights(len(pieces), speakable, np.random.default_rng(1)).items():
-        writer.add_tensor(name, weight)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    tiny.write_with_weights(writer, len(pieces), speakable=list(range(260, 270)), seed=1)
     return path

@@ -97,7 +97,9 @@ def test_policies_stand_side_by_side_in_their_order(capsys: Capture) -> None:
     assert bound["lost_tokens"] == 0
     assert vllm["cached_tokens"] > 0.9 * bound["cached_tokens"]
     assert [row["policy"] for row in rows(Path("o"))] == [0, 1, 2] * 8
-    assert "larger cache (num_blocks)" in " ".join(told["advice"])
+    assert (
+        "With num_blocks=80 (--num-gpu-blocks-override 80, if they fit) it would reuse" in told["advice"][0]
+    )
     worst = small_vllm["worst"][0]
     assert (worst["path"], worst["cause"]) == ("t.jsonl", "eviction")
 
@@ -433,3 +435,52 @@ def test_each_request_is_as_with_the_real_slot_servers(golden: str, policy: str,
     got = cached_of(Path("out.jsonl"), 0)
     assert len(got) == len(expected)
     assert [(mine, real) for mine, real in zip(got, expected, strict=True) if real not in (None, mine)] == []
+
+
+# ---------------------------------------------------------------- how files are read
+
+
+def test_parts_of_one_trace_share_their_ids(capsys: Capture) -> None:
+    """Small ids are counted anew in each trace; parts of one go on counting."""
+    for name in ("one", "two"):
+        small.hash_log(Path(name))
+    apart = result(capsys, "one", "two", "--policy", "unlimited")["policies"][0]
+    parts = result(capsys, "one", "two", "--policy", "unlimited", "--shared-ids")["policies"][0]
+    assert parts["cached_tokens"] > apart["cached_tokens"] + 1000
+
+
+def test_subagents_are_counted_where_they_are_asked_for(capsys: Capture) -> None:
+    inside = {"t": 1, "requests": [{"t": 0, "in": 64, "hash_ids": [3]}]}
+    asked = [{"t": 0, "in": 64, "hash_ids": [0]}, inside]
+    small.put(Path("s.jsonl"), {"id": "a", "block_size": 64, "requests": asked})
+    assert result(capsys, "s.jsonl", "--policy", "unlimited")["requests"] == 1
+    assert result(capsys, "s.jsonl", "--policy", "unlimited", "--subagents")["requests"] == 2
+
+
+def test_a_format_can_be_named(capsys: Capture) -> None:
+    """A file is read as what it is said to hold, be it none of that."""
+    small.put(Path("t"), {"model": "m", "prompt": "hello"})
+    assert run(["trace", "t", "--input-format", "token-ids"]) == 3
+    assert "no list of token ids" in capsys.readouterr().err
+    assert result(capsys, "t", "--input-format", "requests")["form"] == "request bodies (JSON lines)"
+    assert run(["trace", "t", "--input-format", "csv"]) == 2
+
+
+def test_requests_of_several_services_are_told(capsys: Capture) -> None:
+    one, two = small.chat_log(Path("one")), small.chat_log(Path("two"), "gpt-5.1")
+    Path("both").write_text(one.read_text() + two.read_text())
+    notes = " ".join(result(capsys, "both")["notes"])
+    assert "requests of several services stand in it (ollama 6, openai 6)" in notes
+
+
+def test_bytes_are_not_shown_as_text(capsys: Capture) -> None:
+    Path("b").write_bytes(bytes(each for each in range(128, 256)) * 8)
+    assert run(["trace", "b"]) == 3
+    assert "error: b: the file holds no text" in capsys.readouterr().err
+
+
+def test_sizes_may_be_written_with_an_exponent(capsys: Capture) -> None:
+    small.token_log(Path("t.jsonl"))
+    (policy,) = result(capsys, "t.jsonl", "--policy", "sglang,capacity_tokens=1e6")["policies"]
+    assert policy["options"] == {"capacity_tokens": 1_000_000}
+    assert run(["trace", "t.jsonl", "--policy", "sglang,capacity_tokens=1.5e0"]) == 2

@@ -34,7 +34,8 @@ from promptorder.model.trace_result import (
 from promptorder.reports._trace import REGISTRY, format_of
 from promptorder.reports._trace._advice import advice
 from promptorder.reports._trace._words import CAUSES, about, money, share
-from promptorder.trace_api import TraceSettings, Tracing
+from promptorder.trace_api import Tracing
+from promptorder.trace_settings import TraceSettings
 
 HOSTILE = "</title></style><script>alert(1)</script><img src=x onerror=alert(1)>\" onload='x' {{ 7*7 }} \u202e\x1b[31m\x00"
 # The keys of the contract's example; more are welcome, none of these may go.
@@ -146,7 +147,7 @@ def test_all_formats_tell_the_same_figures(whole: TraceResult) -> None:
             assert line in page
     for text in (*told["advice"], *told["notes"]):
         assert " ".join(text.split()) in table
-        assert " ".join(text.split()) in page
+        assert " ".join(text.split()) in page.replace("( -", "(-")  # an option is a tag of its own
     assert told["advice"] == advice(whole)
 
 

@@ -12,8 +12,10 @@ import pytest
 from servers import OllamaServer, ServersUnavailableError
 from trace_logs import opened, read, written
 
+import promptorder
 from promptorder.model.serverlog import LoggedRequest
 from promptorder.model.trace import TraceRequest
+from promptorder.model.trace_result import TraceResult
 from promptorder.traces import TraceOptions
 from promptorder.vocabularies import open_tokenizer
 
@@ -96,3 +98,104 @@ def test_the_servers_log_tells_the_same_reuse(left: Left, options: TraceOptions)
     assert log.holds == "server-log"
     said = [entry.cached_tokens for _, entry in log.log_entries() if isinstance(entry, LoggedRequest)]
     assert said[-3:] == [each.observed_cached_tokens for each in read(left.own_log, options)]
+
+
+# ---------------------------------------------------------------- a day of an application, replayed
+
+CHAT_TEMPLATE = "{{- range .Messages }}{{ .Role }} {{ .Content }} {{ end }}assistant"
+MANUALS = [" ".join([word, *RULES.split()[:60], word] * 3) for word in ("first", "second", "third")]
+QUESTIONS = ("who reads it", "when is it read", "why is it read", "where is it read")
+
+
+class Day(NamedTuple):
+    """Logs of the same requests: prompts as they are, chats, and the server's own."""
+
+    raw: Path
+    chats: Path
+    server_log: Path
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory, tiny_gguf: Path) -> Day:
+    """Three manuals in turn: asked about each by itself, and in conversations that grow."""
+    folder = tmp_path_factory.mktemp("day")
+    options = {"num_predict": 5, "num_ctx": 2048, "temperature": 0}
+    raw, chats, turns = [], [], [[{"role": "system", "content": manual}] for manual in MANUALS]
+
+    def asked(server: OllamaServer, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        begun = time.time()
+        (answer,) = server.post(path, {**body, "stream": False, "options": options})
+        return {"ts": begun, "request": {**body, "stream": False, "options": options}, "response": answer}
+
+    try:
+        started = OllamaServer("0.33.3", env={"OLLAMA_NUM_PARALLEL": "1"}, log_path=folder / "server.log")
+    except ServersUnavailableError as error:
+        pytest.skip(str(error))
+    with started as server:
+        server.create_model("traced-raw", tiny_gguf, "{{ .Prompt }}")
+        server.create_model("traced-chat", tiny_gguf, CHAT_TEMPLATE)
+        for question in QUESTIONS * 2:
+            for manual in MANUALS:
+                body = {"model": "traced-raw", "prompt": f"{manual} {question}", "raw": True}
+                raw.append(asked(server, "/api/generate", body))
+        for question in QUESTIONS:
+            for messages in turns:
+                messages.append({"role": "user", "content": question})
+                chats.append(asked(server, "/api/chat", {"model": "traced-chat", "messages": list(messages)}))
+                messages.append(chats[-1]["response"]["message"])
+    for name, lines in (("raw", raw), ("chats", chats)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return Day(folder / "raw.jsonl", folder / "chats.jsonl", folder / "server.log")
+
+
+def replayed(path: Path, tiny_gguf: Path, lines: Path | None = None) -> TraceResult:
+    result: TraceResult = promptorder.trace(
+        path, policies=["ollama,context_tokens=2048"], tokenizer=str(tiny_gguf), per_request=lines
+    )
+    return result
+
+
+def counts(path: Path) -> list[tuple[int, int]]:
+    """Prompt and reused tokens, as the replies tell them."""
+    replies = [json.loads(line)["response"] for line in path.read_text().splitlines()]
+    return [(reply["prompt_eval_count"], reply["prompt_eval_cached_count"]) for reply in replies]
+
+
+def test_replies_log_and_replay_of_prompts_as_they_are_are_equal(
+    day: Day, tiny_gguf: Path, tmp_path: Path
+) -> None:
+    told = counts(day.raw)
+    assert sum(cached > 100 for _, cached in told) > 15
+    log = [
+        entry for _, entry in opened(str(day.server_log)).log_entries() if isinstance(entry, LoggedRequest)
+    ]
+    assert [(each.prompt_tokens, each.cached_tokens) for each in log[: len(told)]] == told
+    result = replayed(day.raw, tiny_gguf, tmp_path / "lines")
+    assert result.observed is not None
+    (policy,) = result.policies
+    assert policy.rates == result.observed.rates
+    assert policy.rates.cached_tokens == sum(cached for _, cached in told)
+    lines = [json.loads(line) for line in (tmp_path / "lines").read_text().splitlines()]
+    assert [(line["prompt_tokens"], line["cached_tokens"]) for line in lines] == told
+
+
+def test_a_servers_log_tells_what_all_replies_told(day: Day) -> None:
+    told = counts(day.raw) + counts(day.chats)
+    observed = promptorder.trace(day.server_log).observed
+    assert observed is not None
+    assert observed.rates.requests == len(told) == 36
+    assert (observed.rates.input_tokens, observed.rates.cached_tokens) == tuple(
+        map(sum, zip(*told, strict=True))
+    )
+
+
+def test_replayed_chats_are_near(day: Day, tiny_gguf: Path) -> None:
+    """What a template lays around messages is not in a log; its share of these short ones is small all the same."""
+    result = replayed(day.chats, tiny_gguf)
+    assert result.observed is not None
+    (policy,) = result.policies
+    own, real = policy.rates.hit_rate_tokens, result.observed.rates.hit_rate_tokens
+    assert own is not None
+    assert real is not None
+    assert own == pytest.approx(real, abs=0.03)
+    assert policy.rates.input_tokens == pytest.approx(result.observed.rates.input_tokens, rel=0.05)

@@ -18,7 +18,7 @@ _WORTH_A_WORD = 0.02
 _MUCH_NEW = 0.5
 
 _WHY = {
-    Cause.EVICTION: "it had been thrown out to make room",
+    Cause.EVICTION: "it had been thrown out or overwritten",
     Cause.LIFETIME: "it had been kept for too short a time",
     Cause.BELOW_MINIMUM: "the shared start was shorter than the least that is cached",
     Cause.OTHER_SLOT: "it was kept elsewhere than where the request was answered",
@@ -55,8 +55,9 @@ _ELSE = {
 
 
 def advice(result: TraceResult) -> list[str]:
-    """A sentence or two for each policy, and what to look at in the prompts themselves."""
-    return [*_of_observed(result), *_of_policies(result), *_of_prompts(result)]
+    """A sentence or two for each policy, and what to look at in the prompts themselves: first, where they are there to be mended."""
+    policies, prompts = list(_of_policies(result)), list(_of_prompts(result))
+    return [*_of_observed(result), *(prompts + policies if result.has_text else policies + prompts)]
 
 
 def _of_observed(result: TraceResult) -> Iterator[str]:
@@ -79,10 +80,15 @@ def _of_observed(result: TraceResult) -> Iterator[str]:
 def _of_policies(result: TraceResult) -> Iterator[str]:
     same: dict[str, list[str]] = {}
     for name, policy in zip(names_of(result), result.policies, strict=True):
-        if policy.name != BOUND and policy.reusable_tokens:
+        if policy.name != BOUND and (policy.reusable_tokens or _unfit(policy)):
             same.setdefault(_sentences(_of_policy(policy)), []).append(name)
     for text, labels in same.items():
         yield f"{'; '.join(labels)}: {text}"
+
+
+def _unfit(policy: PolicyResult) -> int:
+    """How many requests did not fit."""
+    return sum(policy.loss(cause).requests for cause in (Cause.TOO_LONG, Cause.CUT))
 
 
 def _sentences(parts: Iterator[str]) -> str:
@@ -92,13 +98,14 @@ def _sentences(parts: Iterator[str]) -> str:
 
 
 def _of_policy(policy: PolicyResult) -> Iterator[str]:
-    refused = sum(policy.loss(cause).requests for cause in (Cause.TOO_LONG, Cause.CUT))
-    if refused:
+    if refused := _unfit(policy):
         cut = "lost their middle" if policy.loss(Cause.CUT).requests else "were refused"
         yield (
             f"{refused:,} of {count(policy.rates.requests, 'prompt')} did not fit and {cut}: a longer context (context_tokens), or shorter "
             "prompts, come before all else."
         )
+    if not policy.reusable_tokens:
+        return
     if not loses_notably(policy):
         yield "nearly all that could be reused was reused; a larger cache would bring next to nothing."
         return
@@ -114,7 +121,9 @@ def _of_policy(policy: PolicyResult) -> Iterator[str]:
         return
     if policy.trials:
         yield f"No setting that was tried helps ({_listed(policy.trials)})."
-    if worst.cause in _ELSE:
+    if worst.cause in _ELSE and not (
+        policy.trials and worst.cause is Cause.EVICTION
+    ):  # larger ones were tried
         yield f"What may help: {_ELSE[worst.cause]}."
 
 
@@ -149,9 +158,11 @@ def _listed(trials: Sequence[Trial]) -> str:
 
 
 def _of_prompts(result: TraceResult) -> Iterator[str]:
-    if not result.policies:
+    # What was refused was never read, and is new when it comes again
+    whole = [policy for policy in result.policies if not policy.loss(Cause.TOO_LONG).requests]
+    if not whole:
         return
-    policy = max(result.policies, key=lambda each: each.reusable_tokens)
+    policy = max(whole, key=lambda each: each.reusable_tokens)
     total = policy.rates.input_tokens
     if total and policy.new_tokens / total >= _MUCH_NEW:
         yield (

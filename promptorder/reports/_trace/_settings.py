@@ -14,6 +14,7 @@ _NAMES: dict[tuple[str, str], str] = {
     ("ollama-runner", "context_tokens"): "num_ctx {}",
     ("ollama", "cache_ram_mib"): "LLAMA_ARG_CACHE_RAM={}",
     ("llama-server", "cache_ram_mib"): "--cache-ram {}",
+    ("llama-server", "slot_prompt_similarity"): "--slot-prompt-similarity {}",
     ("vllm", "num_blocks"): "--num-gpu-blocks-override {}, if they fit",
     ("sglang", "capacity_tokens"): "--max-total-tokens {}, if they fit",
     ("anthropic", "automatic"): "cache_control on the request itself",

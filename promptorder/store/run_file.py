@@ -7,23 +7,19 @@ line a sample. At the end they become ``RUN.json`` in one step and the partial f
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import errno
 import json
 import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from promptorder.contracts import run as run_contract
 from promptorder.contracts.run import PARTIAL_SCHEMA, sample_from_json, sample_to_json
 from promptorder.errors import InputError, OutputError, UsageError
-from promptorder.model.run import Run
 from promptorder.model.sample import Phase, Sample
+from promptorder.store import cannot_write, write_atomically
 
-LAST_RUN = "last-run.json"
+_LAST_RUN = "last-run.json"
 
 
 class RunFile:
@@ -48,7 +44,7 @@ class RunFile:
             # file may hold any bytes; ours are ASCII.
             self._file: IO[str] = self.partial.open("a+", encoding="utf-8", errors="replace", newline="\n")
         except OSError as error:
-            raise _cannot_write(self.partial, error) from error
+            raise cannot_write(self.partial, error) from error
         self._lock()
         self._lines = self._read()
         if resume and not self._lines:
@@ -110,7 +106,7 @@ class RunFile:
         A run without a name is kept as ``last-run.json`` in the state folder, until the next one is finished: what took
         minutes to measure must not hang on whether its report could be printed.
         """
-        path = self.path if self.path is not None else self.partial.with_name(LAST_RUN)
+        path = self.path if self.path is not None else self.partial.with_name(_LAST_RUN)
         write_atomically(path, json.dumps(run, ensure_ascii=False, indent=1) + "\n")
         self.close()
         self.partial.unlink(missing_ok=True)
@@ -155,7 +151,7 @@ class RunFile:
                 if isinstance(value, dict):
                     lines.append(value)
         # A killed process may leave half a line at the end, even of the header.
-        ours = lines[0].get("schema") == PARTIAL_SCHEMA if lines else _is_half_header(raw)
+        ours = lines[0].get("schema") == PARTIAL_SCHEMA if lines else is_half_header(raw)
         if not ours:
             self.close()
             raise UsageError(
@@ -173,7 +169,7 @@ class RunFile:
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise _cannot_write(self.partial, error) from error
+            raise cannot_write(self.partial, error) from error
 
     def _truncate(self) -> None:
         self._file.seek(0)
@@ -194,149 +190,7 @@ class RunFile:
             ) from error
 
 
-def load_run(path: Path) -> Run:
-    """Read a finished run; raises InputError for what is none, with what to do about it."""
-    try:
-        data = json.loads(path.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        partial = path.with_name(f"{path.name}.partial")
-        if partial.is_file():
-            raise _unfinished(partial) from None
-        raise InputError(
-            f"no such run file: {path}", hint="measure one: promptorder compare ... --out RUN.json"
-        ) from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}", hint="name a run file") from error
-    except (ValueError, RecursionError) as error:
-        if _is_partial(path):
-            raise _unfinished(path) from None
-        raise InputError(
-            f"{path} is not a run file: it is not JSON", hint="name what `promptorder compare --out` wrote"
-        ) from error
-    if isinstance(data, dict) and data.get("schema") == PARTIAL_SCHEMA:
-        raise _unfinished(path)  # nothing but its header
-    try:
-        run = run_contract.from_json(data if isinstance(data, dict) else {})
-    except InputError as error:
-        raise InputError(f"cannot read {path}: {error}", hint=error.hint) from None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(
-            f"{path} is damaged: {error}", hint="take another copy of it, or measure again"
-        ) from error
-    return dataclasses.replace(run, path=str(path))
-
-
-def check_writable(path: Path) -> None:
-    """Find out that a file can be written, without changing it; raises OutputError."""
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder", hint="name a file in it")
-    if path.exists() and not path.is_file():
-        return  # a pipe or a device
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        os.close(handle)
-        Path(temporary).unlink()
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-
-
-def _is_partial(path: Path) -> bool:
-    with contextlib.suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
-        start = file.readline(1000)
-        return bool(start.strip()) and _is_half_header([start[:40]])
-    return False
-
-
-def _unfinished(path: Path) -> InputError:
-    finished = str(path).removesuffix(".partial")
-    return InputError(
-        f"{path} is a run that is not finished",
-        hint=f"finish it: repeat its command with --out {finished} --resume, then report {finished}",
-    )
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file whole or not at all; raises OutputError."""
-    with written_whole(path) as file:
-        file.write(text)
-
-
-@contextlib.contextmanager
-def written_whole(path: Path) -> Iterator[IO[str]]:
-    """A file to write bit by bit, there under its name when all is written; after an error it is as it was before.
-
-    Raises OutputError.
-    """
-    temporary: str | None = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes the file for its owner alone; a report is for whoever may read the folder.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
-        temporary = None
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink()
-
-
-@contextlib.contextmanager
-def output(path: Path) -> Iterator[IO[str]]:
-    """A file that is written whole or not at all, or what is there already and is no file, such as a pipe."""
-    if not path.exists() or path.is_file():
-        with written_whole(path) as file:
-            yield file
-        return
-    try:
-        with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            yield file
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-
-
-@contextlib.contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
-    """Let one process at a time read and write again what is in a folder; where there are no locks, do without."""
-    try:
-        import fcntl
-
-        handle = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):  # Windows, or writing will say what is wrong
-        yield
-        return
-    try:
-        # Some file systems know no locks: then the last writer wins.
-        with contextlib.suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-def write_output(path: Path, text: str) -> None:
-    """Write a text to ``output(path)``."""
-    with output(path) as file:
-        file.write(text)
-
-
-def append(path: Path, text: str) -> None:
-    """Write at the end of a file; raises OutputError."""
-    try:
-        with path.open("a", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-
-
-def _is_half_header(lines: Sequence[str]) -> bool:
+def is_half_header(lines: Sequence[str]) -> bool:
     """Whether this, without one whole line, can be a run file whose writer was killed at the first one."""
     start = json.dumps({"schema": PARTIAL_SCHEMA}).removesuffix("}")
     text = "".join(lines).strip()
@@ -368,12 +222,3 @@ def _unnamed(*, resume: bool) -> Path:
             raise InputError("there is no unfinished run to resume", hint="leave --resume out to start anew")
         return left[-1]
     return folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.json.partial"
-
-
-def _cannot_write(path: Path, error: OSError) -> OutputError:
-    hint = "choose another place with --out"
-    if not path.parent.is_dir():
-        hint = f"there is no folder {path.parent}: make it, or {hint}"
-    elif error.errno in (errno.ENOSPC, errno.EDQUOT):
-        hint = f"free some space, or {hint}"
-    return OutputError(f"cannot write {path}: {error.strerror or error}", hint=hint)

@@ -64,7 +64,7 @@ def test_anthropic_blocks_and_marks_stand_where_they_were_set(one: One) -> None:
     ]
     assert text_of(found, found.block_ends[-1]) == "\nassistant\n"
     assert found.breakpoints == (Breakpoint(1, 3600.0), Breakpoint(3, 300.0), Breakpoint(6, 300.0))
-    assert found.messages_from == 4
+    assert (found.messages_from, found.opening_blocks) == (4, 4)
     assert (found.api, found.model, found.session) == ("anthropic", "claude-sonnet-4-5", "s")
 
 
@@ -109,7 +109,7 @@ def test_openai_has_tools_first_and_marks_and_keys_of_its_own(one: One) -> None:
     assert blocks_of(found) == ['\ntools\n{"type": "function"}', "\ndeveloper\nrules", "\nuser\nq"]
     assert found.breakpoints == (Breakpoint(1, None),)
     assert (found.cache_key, found.retention_s, found.implicit_breakpoint) == ("k", 1800.0, False)
-    assert (found.api, found.messages_from) == ("openai", 1)
+    assert (found.api, found.messages_from, found.opening_blocks) == ("openai", 1, 2)
     kept = one(
         {"model": "gpt-5.1", "prompt_cache_retention": "24h", "messages": [{"role": "user", "content": "q"}]}
     )
@@ -355,3 +355,37 @@ def test_tokenizers_are_not_asked_for_ids(tmp_path: Path) -> None:
 
     assert len(read(written(tmp_path, jsonl({"prompt": [1]})), TraceOptions(tokenizer=never))) == 1
     assert LETTERS.tokenizer is not None
+
+
+def test_a_request_may_switch_reuse_off(tmp_path: Path) -> None:
+    body = {"prompt": "hello", "n_predict": 3}
+    lines = [body, {**body, "cache_prompt": True}, {**body, "cache_prompt": False}]
+    assert [each.may_reuse for each in read(written(tmp_path, jsonl(*lines)))] == [True, True, False]
+    ids = [{"prompt": [1, 2]}, {"prompt": [1, 2], "cache_prompt": False}]
+    assert [each.may_reuse for each in read(written(tmp_path, jsonl(*ids)))] == [True, False]
+
+
+def test_what_a_service_wrote_is_part_of_what_it_did_not_reuse(one: One) -> None:
+    long = {"cache_creation": {"ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": 1}}
+    for usage, written_tokens, of_an_hour in (
+        ({"input_tokens": 3, **CLAUDE_READ}, 2, 0),
+        ({"input_tokens": 3, **CLAUDE_READ, **long}, 2, 1),
+        ({"input_tokens": 3, "cache_read_input_tokens": 4}, None, 0),
+    ):
+        found = one({"request": CLAUDE, "usage": usage})
+        assert (found.observed_written_tokens, found.observed_written_long_tokens) == (
+            written_tokens,
+            of_an_hour,
+        )
+        assert found.prompt_tokens == 7 + (written_tokens or 0)
+
+
+def test_pictures_of_the_same_checksum_are_not_taken_for_one(tmp_path: Path) -> None:
+    """The CRC-32 of these two words is the same."""
+    bodies = [
+        {"model": "llava", "messages": [{"role": "user", "content": "q", "images": [data]}]}
+        for data in ("plumless", "buckeroo", "plumless")
+    ]
+    one, other, again = read(written(tmp_path, jsonl(*bodies)))
+    assert one.ids != other.ids
+    assert one.ids == again.ids
