@@ -207,11 +207,14 @@ class Tracing:
         speed = settings.prefill_tokens_per_s
         said = list(notes(opened.report))
         if tally.untold:
-            said.append(f"of {tally.untold:,} more requests the log does not say what was reused")
+            said.append(
+                f"the log begins {tally.untold:,} more and does not say what was reused: refused (too long), broken off or "
+                "still running"
+            )
         return TraceResult(
             files=tuple(file.path for file in opened.report.files),
             form=opened.form,
-            requests=len(tally) + tally.untold,
+            requests=len(tally),
             skipped_lines=opened.report.skipped_lines,
             policies=(),
             observed=tally.result(speed, is_log=True),

@@ -31,7 +31,7 @@ class ObservedTally:
         self.unwritten: set[str] = set()
         """Models of which what was written is not always said."""
         self.untold = 0
-        """Requests of which a log says too little."""
+        """Requests of which a log says too little: refused, broken off, or still running."""
 
     def __len__(self) -> int:
         return len(self._prompt_tokens)
@@ -58,13 +58,13 @@ class ObservedTally:
             if entry.change in _TELLING:
                 self._before = entry.change
             return
-        if entry.why is not None:
-            self._why[entry.why] += 1
         told, self._before = self._before, None
         prompt, cached = entry.prompt_tokens, entry.cached_tokens
         if prompt is None or cached is None or not 0 <= cached <= prompt:
             self.untold += 1
             return
+        if entry.why is not None:
+            self._why[entry.why] += 1
         self._add(Place(path, entry.line), prompt, cached, told or entry.why)
 
     def result(

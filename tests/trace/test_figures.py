@@ -174,3 +174,23 @@ def test_a_log_tells_why_and_what_happened() -> None:
     assert found.why == {SlotChoice.LRU: 2, SlotChoice.LCP_SIMILARITY: 1}
     assert found.events == {CacheChange.LOADED: 1}
     assert found.saved_s is None
+
+
+def test_requests_of_which_a_log_says_too_little_are_counted_apart() -> None:
+    tally = ObservedTally()
+    tally.add_entry("server.log", logged(4, 100, 60))
+    tally.add_entry("server.log", logged(9, None, None))
+    result = tally.result(None, is_log=True)
+    assert result is not None
+    assert (len(tally), tally.untold, result.rates.requests) == (1, 1, 1)
+    assert result.why == {SlotChoice.LRU: 1}
+
+
+def logged(line: int, prompt_tokens: int | None, cached_tokens: int | None) -> LoggedRequest:
+    return LoggedRequest(
+        line=line,
+        dialect="llama-server",
+        prompt_tokens=prompt_tokens,
+        cached_tokens=cached_tokens,
+        why=SlotChoice.LRU,
+    )
