@@ -67,7 +67,7 @@ _SHOWN_AFTER_S = 1.0
 @click.option(
     "--what-if/--no-what-if",
     default=None,
-    help="Replay other settings of a policy that loses much, and say what would help. Default: where it takes seconds.",
+    help="Replay other settings of a policy that loses much, and say what would help. Default: where it takes seconds; not for json.",
 )
 @click.option(
     "--input-format",
@@ -144,7 +144,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
             raise _not_replayed(name)
     with ExitStack() as stack:
         tracing = Tracing(
-            _settings(options, (ctx.default_map or {}).get("prices") or {}),
+            _settings(options, (ctx.default_map or {}).get("prices") or {}, json=format_ == "json"),
             None if options["quiet"] else _shown(stack, color),
         )
         stack.enter_context(_stopping(tracing))
@@ -158,7 +158,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     return _passed(result, gates, color)
 
 
-def _settings(options: dict[str, Any], prices: dict[str, str]) -> TraceSettings:
+def _settings(options: dict[str, Any], prices: dict[str, str], *, json: bool) -> TraceSettings:
     from promptorder.trace_settings import TraceSettings
 
     sizes = _sizes(options["sizes"])
@@ -168,7 +168,8 @@ def _settings(options: dict[str, Any], prices: dict[str, str]) -> TraceSettings:
         strict=options["strict"],
         curve=options["curve"] or bool(sizes),
         sizes_tokens=sizes,
-        what_if=options["what_if"],
+        # A program that asks for JSON gets what it asked for, in the time that takes.
+        what_if=False if options["what_if"] is None and json else options["what_if"],
         prefill_tokens_per_s=options["prefill_tokens_per_s"],
         prices=prices if options["price"] is None else {"*": options["price"]},
         per_request=options["per_request"],

@@ -88,7 +88,12 @@ def test_policies_stand_side_by_side_in_their_order(capsys: Capture) -> None:
     small.two_topics(Path("t.jsonl"))
     asked = ["vllm,num_blocks=40", "unlimited", "vllm"]
     told = result(
-        capsys, "t.jsonl", *(word for name in asked for word in ("--policy", name)), "--per-request", "o"
+        capsys,
+        "t.jsonl",
+        *(word for name in asked for word in ("--policy", name)),
+        "--per-request",
+        "o",
+        "--what-if",
     )
     small_vllm, bound, vllm = told["policies"]
     assert [each["label"] for each in told["policies"]] == asked

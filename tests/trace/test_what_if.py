@@ -232,10 +232,10 @@ def test_a_pipe_is_read_once(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json_has_the_trials(capsys: pytest.CaptureFixture[str]) -> None:
     small.two_topics(Path("t.jsonl"))
-    assert (
-        run(["trace", "t.jsonl", "--policy", "vllm,num_blocks=40", "--policy", "vllm", "--format", "json"])
-        == 0
-    )
+    asked = ["trace", "t.jsonl", "--policy", "vllm,num_blocks=40", "--policy", "vllm", "--format", "json"]
+    assert run(asked) == 0
+    assert [each["trials"] for each in json.loads(capsys.readouterr().out)["policies"]] == [None, None]
+    assert run([*asked, "--what-if"]) == 0
     small_vllm, vllm = json.loads(capsys.readouterr().out)["policies"]
     assert vllm["trials"] is None
     assert [each["changed"] for each in small_vllm["trials"]] == [{"num_blocks": 80}, {"num_blocks": 160}]
