@@ -162,8 +162,13 @@ HOSTILE = {
 @pytest.mark.parametrize("form", ["text", "markdown", "jinja", "mustache", "prompty", "modelfile"])
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
 def test_time_grows_with_size_and_not_with_its_square(form: str, unit: str) -> None:
-    small, large = (_cpu_s(form, unit * size + "\n" + _RULE) for size in (1500, 6000))
-    assert large < 0.4 or large < 8 * small, (small, large)
+    seen = []
+    for _ in range(3):  # a shared machine may hold up one of them, a square holds up all
+        small, large = (_cpu_s(form, unit * size + "\n" + _RULE) for size in (1500, 6000))
+        seen.append((small, large))
+        if large < 0.4 or large < 8 * small:
+            return
+    pytest.fail(f"it grows faster than the text: {seen}")
 
 
 @pytest.mark.parametrize("form", FORMS)
