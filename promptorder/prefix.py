@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import AnyStr
+from typing import Any, TypeVar
+
+_Sliced = TypeVar("_Sliced", str, bytes, list[Any])
 
 
-def common_start(a: AnyStr, b: AnyStr) -> int:
-    """How many characters (or bytes) two texts share from their start; slices are compared, far faster than a loop."""
+def common_start(a: _Sliced, b: _Sliced) -> int:
+    """How many characters (bytes, items) two texts share from their start; slices are compared, far faster than a loop."""
     low, high = 0, min(len(a), len(b))
     if a[:high] == b[:high]:
         return high

@@ -13,6 +13,7 @@ from promptorder.model.trace_result import BOUND, Money, PolicyResult, TraceResu
 from promptorder.policies._options import Policy, parse_policy
 from promptorder.reports._prices import Price
 from promptorder.reports._trace._money import money_of, prices_of
+from promptorder.reports._words import listed
 from promptorder.tokenizers import Tokenizer
 from promptorder.trace_passes import Passes, Replayed
 from promptorder.trace_settings import TraceSettings, check
@@ -182,7 +183,7 @@ class Tracing:
 
     def _chosen(self, policies: Sequence[Policy]) -> Iterator[str]:
         if not self._policies:
-            names = _listed([policy.name for policy in policies if policy.name != BOUND])
+            names = listed([policy.name for policy in policies if policy.name != BOUND])
             fitting = (
                 f"{names}, which fit such a trace"
                 if names
@@ -222,10 +223,6 @@ class Tracing:
             notes=tuple(said),
             complete=not self._run.stopped,
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join((", ".join(names[:-1]), names[-1]) if len(names) > 1 else names)
 
 
 def _unsaid(watch: Watch, prices: Mapping[str, Price] | None) -> bool:

@@ -17,7 +17,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
+
+from threaded_server import ThreadedServer
 
 Counting = Literal["cached", "whole", "new"]
 Durations = Literal["prefill", "milliseconds", "last-batch", "last-token"]
@@ -119,7 +121,7 @@ class _Prefill:
     load_ns: int
 
 
-class FakeOllama:
+class FakeOllama(ThreadedServer):
     """The fake server, running in threads while in its `with` statement.
 
     `faults` says what goes wrong with which chat call, counted from 1. Only calls that would run the model
@@ -172,28 +174,15 @@ class FakeOllama:
         self.closing = threading.Event()
         self.lock = threading.RLock()
         self._runners = {_full_name(name): _Runner(DEFAULT_CONTEXT) for name in loaded}
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.fake = self
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-
-    @property
-    def host(self) -> str:
-        return f"127.0.0.1:{self._server.server_port}"
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+        server = _Server(("127.0.0.1", 0), _Handler)
+        server.fake = self
+        super().__init__(server)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__(kind, error, trace)
 
     def paths(self) -> list[str]:
         """List the paths that were asked for, in order."""

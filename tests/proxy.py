@@ -4,37 +4,23 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from threaded_server import ThreadedServer
 
 Change = Callable[[str, dict[str, Any]], dict[str, Any]]
 """From a path and the body that came in to the body that is sent on."""
 
 
-class Proxy:
-    """Hands every request on to ``host`` (name and port), running in threads while in its `with` statement."""
+class Proxy(ThreadedServer):
+    """Hands every request on to ``host`` (name and port)."""
 
     def __init__(self, host: str, change: Change) -> None:
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.target, self._server.change = host, change
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        server = _Server(("127.0.0.1", 0), _Handler)
+        server.target, server.change = host, change
+        super().__init__(server)
 
 
 class _Server(ThreadingHTTPServer):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
+from promptorder.commands._signals import answering
 from promptorder.errors import UsageError
 from promptorder.plugins import Registry
 
@@ -55,13 +55,8 @@ def stopping_politely() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), stop) for name in names}
-    try:
+    with answering(stop, "SIGTERM", "SIGHUP"):
         yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
 
 
 def _header(text: str) -> tuple[str, str]:

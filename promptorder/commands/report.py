@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from promptorder.commands._format import out_options
 from promptorder.commands._settings import show_settings_if_asked
 from promptorder.errors import UsageError
 from promptorder.plugins import Registry
@@ -22,18 +23,7 @@ TABLES = {"prices": Key("prices", "a table of texts")}
 
 @click.command(name="report", short_help="Show run files as a page, as Markdown, CSV or JSON.")
 @click.argument("runs", nargs=-1, metavar="RUN.json...", required=True)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(Registry("promptorder.reports", "format").names()),
-    help="Default: what the name of --out says, else html.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Where it goes, whole or not at all. Default: standard output.",
-)
+@out_options(Registry("promptorder.reports", "format").names(), default="html")
 @click.option(
     "--per-day",
     type=click.IntRange(1),

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from promptorder.commands._format import out_options
 from promptorder.commands._settings import show_settings_if_asked
+from promptorder.commands._signals import answering
 from promptorder.errors import UsageError
 from promptorder.plugins import Registry
 from promptorder.settings import Key
@@ -38,18 +40,7 @@ _SHOWN_AFTER_S = 1.0
     help="A cache to replay against; repeatable. Default: the bound, and what fits the log.",
 )
 @click.option("--list-policies", is_flag=True, help="Print all policies with their options.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(Registry("promptorder.reports._trace", "format").names()),
-    help="Default: what the name of --out says, else table.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Where it goes, whole or not at all. Default: standard output.",
-)
+@out_options(Registry("promptorder.reports._trace", "format").names(), default="table")
 @click.option(
     "--per-request",
     type=click.Path(path_type=Path),
@@ -272,13 +263,8 @@ def _stopping(tracing: Tracing) -> Iterator[None]:
         tracing.stop()
         signal.signal(number, signal.default_int_handler)
 
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), stop) for name in names}
-    try:
+    with answering(stop, "SIGINT", "SIGTERM", "SIGHUP"):
         yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
 
 
 def _shown(stack: ExitStack, color: Color) -> Callable[[int, float], None]:

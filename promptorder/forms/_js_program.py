@@ -1,4 +1,4 @@
-"""Calls in a JavaScript program: helpers of the same file, well-known packages, and those of other files."""
+"""Calls in a JavaScript program: helpers of the same file, libraries, and those of other files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from promptorder.forms import _js_calls as calls
-from promptorder.forms._js_methods import SHUFFLED, Methods, changing
+from promptorder.forms._js_libraries import SEEDED, WRAPPERS, Libraries
+from promptorder.forms._js_methods import SHUFFLED
 from promptorder.forms._js_scopes import Env
 from promptorder.forms._js_source import unwrapped
 from promptorder.forms._js_values import Closure, JsValue, constant, moved, plain
-from promptorder.forms._python_sinks import message_class
 from promptorder.forms._python_values import (
-    Items,
-    Table,
     Template,
     Text,
     is_volatile,
@@ -26,18 +24,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_WRAPPERS = frozenset(
-    "String dedent outdent stripIndent stripIndents oneLine JSON.stringify String.raw Promise.resolve "
-    "Object.freeze Array.from Set Array.of codeBlock endent ts Promise.all Number Math.floor Math.round "
-    "Math.ceil Math.trunc Math.abs BigInt structuredClone encodeURIComponent Object.values useMemo memoize".split()
-)
 _TAGS_OF_OTHERS = frozenset(
     ("sql", "gql", "css", "html", "graphql", "styled", "svg", "keyframes", "Prisma.sql", "xml")
 )
-_TEMPLATES = re.compile(
-    r"(?:^|\.)(?:\w*PromptTemplate|ChatPromptTemplate|PromptTemplate)\.(?:fromTemplate|fromMessages|fromPromptMessages)$"
-)
-_TEMPLATE_CLASS = re.compile(r"^\w*PromptTemplate$")
 _FILLERS = re.compile(
     r"fill|render|format|interpolate|template|populate|substitute|inject|apply|compile|replace|build|sprintf|hydrate",
     re.IGNORECASE,
@@ -47,10 +36,9 @@ _VERBS = frozenset(
     "get load fetch format build make create render compute read find generate the to as use resolve with".split()
 )
 _DRAWS = re.compile("shuffle|sample|pick|random|choose|rand", re.IGNORECASE)
-_SEEDED = re.compile(r"seed|rng|mulberry|deterministic", re.IGNORECASE)
 
 
-class Program(Methods):
+class Program(Libraries):
     """Expressions with their calls."""
 
     def call(self, node: Node, env: Env) -> JsValue:
@@ -97,7 +85,7 @@ class Program(Methods):
             return Segment(
                 "", 0, 0, "import", VARIABLE, f"{constant(self.value(nodes[0], env))}:default", "fixed"
             )
-        if name in _WRAPPERS and nodes:
+        if name in WRAPPERS and nodes:
             return self._wrapped(name, nodes, env)
         if target is not None:
             method = called.child_by_field_name("property")
@@ -150,7 +138,7 @@ class Program(Methods):
         arguments = [self.item(n, env) for n in nodes]
         result = self.inline(closure, arguments, node)
         source = self.code.source(closure.node)
-        drawn = SHUFFLED.search(source) and _DRAWS.search(name) and not _SEEDED.search(source)
+        drawn = SHUFFLED.search(source) and _DRAWS.search(name) and not SEEDED.search(source)
         if drawn and volatile_in(plain(result)) is None:
             return self.made(node, calls.RANDOM, "request", env)
         if result is None or (
@@ -158,97 +146,6 @@ class Program(Methods):
         ):
             return self._unknown_call(node, None, nodes, env, name) if name else result
         return result
-
-    def _judged(self, name: str, called: Node, nodes: list[Node], node: Node, env: Env) -> JsValue:
-        imported = self.named(name.partition(".")[0], called, env)
-        module = ""
-        if isinstance(imported, Segment) and imported.role == "import":
-            module, _, original = imported.name.rpartition(":")
-            if original != "default" and "." not in name:
-                name = original if original not in ("v1", "v4", "v7") or "uuid" in module else name
-        elif imported is not None and "." not in name:
-            return None
-        source = "".join(self.code.source(n)[:200] + ", " for n in nodes)
-        command = calls.of_command(name, source)
-        if command is not None:
-            return self.made(node, *command, env)
-        judged = calls.of_call(name, module)
-        if judged is None:
-            if (
-                name.rpartition(".")[2] in ("format", "formatInTimeZone", "formatISO", "lightFormat")
-                and nodes
-            ):
-                return self._formatted(name, nodes, env)
-            return None
-        kind, changes = judged
-        if kind == calls.CLOCK and nodes and name in ("Date", "dayjs", "moment", "DateTime.fromJSDate"):
-            return self._moment(nodes[0], env)
-        if kind == calls.RANDOM and _SEEDED.search(source + name):
-            return self._wrapped("String", nodes, env) if nodes else self._other(node, env)
-        return self.made(node, kind, changes, env, name)
-
-    def _moment(self, argument: Node, env: Env) -> JsValue:
-        """A date that was made of something: a clock if that is one."""
-        value = plain(self.value(argument, env))
-        found = volatile_in(value)
-        if found is not None:
-            return found
-        if isinstance(value, Segment):
-            return value
-        return Segment("", *self.code.place(argument), "prompt", VARIABLE, "", "fixed")
-
-    def _formatted(self, name: str, nodes: list[Node], env: Env) -> JsValue:
-        """``format(new Date(), "yyyy-MM-dd")``."""
-        found = volatile_in(plain(self.value(nodes[0], env)))
-        if found is None or found.kind != calls.CLOCK:
-            return None
-        pattern = next(
-            (self.code.source(n) for n in nodes[1:] if n.type in ("string", "template_string")), ""
-        )
-        if name.endswith("InTimeZone") and nodes[2:]:
-            pattern = self.code.source(nodes[2])
-        return changing(found, calls.pattern(pattern) if found.changes == "request" else found.changes)
-
-    def _constructed(self, name: str, nodes: list[Node], node: Node, env: Env) -> JsValue:
-        """Messages and templates of libraries."""
-        role = message_class(name.rpartition(".")[2])
-        if name.rpartition(".")[2] == "MessagesPlaceholder" and nodes:
-            key = constant(self.value(nodes[0], env)) or "history"
-            return Segment(key, *self.code.place(node), "history", VARIABLE, key)
-        if role and nodes and not name.endswith("Template"):
-            content = plain(self.value(nodes[0], env))
-            if isinstance(content, Table):
-                content = content.get("content")
-            said = self._text(role, node)
-            return Table((("role", said), ("content", content)))
-        if _TEMPLATES.search(name) and nodes:
-            inner = plain(self.value(nodes[0], env))
-            opened = self._opened(inner, self._syntax(nodes[1:]))
-            owner = message_class(name.partition(".")[0])
-            if owner:
-                return Table((("role", self._text(owner, node)), ("content", opened)))
-            return Template(opened, "unseen")
-        if _TEMPLATE_CLASS.match(name) and nodes:
-            options = self.value(nodes[0], env)
-            if isinstance(options, Table) and options.get("template") is not None:
-                syntax = "double" if constant(options.get("templateFormat")) == "mustache" else "unseen"
-                return Template(self._opened(options.get("template"), syntax), "unseen")
-        return None
-
-    def _syntax(self, nodes: list[Node]) -> str:
-        return "double" if any("mustache" in self.code.source(n) for n in nodes) else "unseen"
-
-    def _wrapped(self, name: str, nodes: list[Node], env: Env) -> JsValue:
-        value = self.value(nodes[0], env)
-        if isinstance(value, Closure) and name in ("useMemo", "memoize"):
-            return self.inline(value, [], nodes[0])
-        if name == "Array.from" and len(nodes) > 1:
-            callback = self.value(nodes[1], env)
-            if isinstance(callback, Closure):
-                return self.inline(callback, [], nodes[1])
-        if name == "Object.values" and isinstance(value, Table):
-            return Items(tuple(item for _, item in value.pairs))
-        return value
 
     def _unknown_call(
         self, node: Node, called: Node | None, nodes: list[Node], env: Env, name: str = ""

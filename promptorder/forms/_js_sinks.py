@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from promptorder.forms._js_offers import KEYS, Offers, body_of, enclosing, is_template
+from promptorder.forms._js_offers import KEYS, enclosing, is_template
+from promptorder.forms._js_requests import THROUGH, Requests
 from promptorder.forms._js_scopes import FUNCTIONS
 from promptorder.forms._js_source import ancestors, unwrapped
 from promptorder.forms._js_values import plain
 from promptorder.forms._python_sinks import (
     Candidate,
-    is_chat,
     names_a_prompt,
-    request,
 )
 from promptorder.forms._python_values import Table, Template
 from promptorder.model.lint import STATIC
@@ -25,12 +23,6 @@ if TYPE_CHECKING:
 
 _MOST = 400
 """Places that are looked at in a file of usual size; one with far more is data."""
-_SURE = frozenset(
-    "systemPrompt systemMessage system_prompt systemInstruction system_instruction systemInstructions messages".split()
-)
-_BESIDE = frozenset(
-    "model temperature max_tokens maxTokens maxOutputTokens stream tools messages system instructions".split()
-)
 _SPOTS = re.compile(
     rb"role[\"']?\s*:|\bYou(?: [a-z]|r (?:task|job|role|goal) is|'re )|Act as |from(?:Template|Messages)"
     rb"|(?:messages|contents)[\"']?\s*[:,}=]"
@@ -41,10 +33,6 @@ _SPOTS = re.compile(
 _SAID = re.compile(
     r"\b(?:You (?:are|answer|help|write|run|sort|review|must|will)\b|You're |Your (?:task|job|role|goal) is|Act as an? )"
 )
-_THROUGH = frozenset((
-    "template_substitution", "template_string", "binary_expression", "parenthesized_expression", "as_expression",
-    "satisfies_expression", "non_null_expression", "await_expression", "ternary_expression", "array",
-))  # fmt: skip
 _NOT_SENT = re.compile(
     r"(?:^|\.)(?:console|log|logger|debug|warn|error|info|trace|print|write|describe|it|test|expect|assert|throw|Error|t|i18n|alert|"
     r"query|execute|exec|sql|fail|reject|toast|notify|emit|confirm|querySelector|\w*Error)(?:\.\w+)?$"
@@ -56,7 +44,7 @@ _FOLLOWED_NAMES = 40
 _OPENS = tuple("{$%<[")
 
 
-class Finder(Offers):
+class Finder(Requests):
     """Looks at the places where a prompt may begin, and evaluates those that do."""
 
     def candidates(self) -> list[Candidate]:
@@ -129,81 +117,6 @@ class Finder(Offers):
             self._function(value, name)
         elif value.type in ("string", "template_string", "binary_expression", "call_expression"):
             self._expression(value, name, named=True)
-
-    def _role(self, node: Node) -> None:
-        """A message: the list that it stands in, or the list that it is added to."""
-        message = enclosing(node, ("object",))
-        outer = message.parent if message is not None else None
-        if message is None or outer is None:
-            return
-        while outer.parent is not None and outer.type in (
-            "spread_element",
-            "parenthesized_expression",
-            "ternary_expression",
-            "as_expression",
-            "binary_expression",
-        ):
-            outer = outer.parent
-        if outer.type == "array":
-            self._list(outer)
-        elif outer.type == "arguments" and outer.parent is not None:
-            called = outer.parent.child_by_field_name("function")
-            target = called.child_by_field_name("object") if called is not None else None
-            method = called.child_by_field_name("property") if called is not None else None
-            if (
-                target is not None
-                and method is not None
-                and self.code.source(method) in ("push", "unshift", "concat")
-            ):
-                self._variable(self.code.source(target), outer.parent)
-
-    def _list(self, node: Node) -> None:
-        """A list of messages: as part of its request, of its variable, or alone."""
-        outer = node.parent
-        while outer is not None and outer.type in (
-            *_THROUGH,
-            "spread_element",
-            "call_expression",
-            "member_expression",
-            "arguments",
-        ):
-            outer = outer.parent
-        if outer is not None and outer.type == "pair":
-            around = enclosing(outer, ("object",))
-            if around is not None and self._object(around):
-                return
-        if outer is not None and outer.type in ("variable_declarator", "assignment_expression"):
-            name = outer.child_by_field_name("name") or outer.child_by_field_name("left")
-            if name is not None and name.type in ("identifier", "member_expression"):
-                self._variable(self.code.source(name), outer)
-                return
-        if outer is not None and outer.type in FUNCTIONS | {"return_statement"}:
-            self._function_of(outer)
-        self._expression(node, "", named=True)
-
-    def _key(self, node: Node) -> None:
-        around = enclosing(node, ("object", "object_pattern", "statement_block", "program"))
-        if around is not None and around.type == "object":
-            self._object(around)
-
-    def _object(self, node: Node) -> bool:
-        """A request; true if it was looked at as one."""
-        if node.id in self.seen:
-            return True
-        keys = {self.code.source(k).strip("\"'`") for k in _keys(node)}
-        mine = keys & set(KEYS)
-        outer = node.parent
-        called = outer is not None and outer.type == "arguments"
-        if not mine or not (keys & _SURE or len(keys & _BESIDE) > 1 or (called and mine)):
-            return False
-        self.seen.add(node.id)
-        value = self.program.value(node, self.program.scopes.environment(node))
-        if isinstance(value, Table):
-            body = body_of(value)
-            segments = request(body, self.code.place(node))
-            sure = bool(keys & _SURE) or len(keys & _BESIDE) > 1 or is_chat(body.get("messages"))
-            self._send(node, "", segments, sure=sure)
-        return True
 
     def _call(self, node: Node) -> None:
         around = enclosing(node, ("call_expression", "new_expression"))
@@ -278,7 +191,7 @@ class Finder(Offers):
                 if called is not None and "Error" in self.code.source(called):
                     return
                 break
-            elif outer.type not in _THROUGH and outer.type not in ("member_expression", "arguments"):
+            elif outer.type not in THROUGH and outer.type not in ("member_expression", "arguments"):
                 break
             else:
                 expression = outer if outer.type != "arguments" else expression
@@ -313,13 +226,3 @@ class Finder(Offers):
             around = node.parent if node is not None and node.type == "identifier" else None
             if node is not None and around is not None and around.type in _TEXT_AROUND:
                 self._climb(node)
-
-
-def _keys(node: Node) -> Iterator[Node]:
-    for child in node.named_children:
-        if child.type == "pair":
-            key = child.child_by_field_name("key")
-            if key is not None:
-                yield key
-        elif child.type in ("shorthand_property_identifier", "method_definition"):
-            yield child.child_by_field_name("name") or child

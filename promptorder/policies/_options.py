@@ -82,7 +82,7 @@ def parse_policy(text: str) -> Policy:
         options = module.Options(**given)
     except ValueError as error:
         raise UsageError(
-            f"{name}: {error}", hint=f"see promptorder trace --help for what {name} takes"
+            f"{name}: {error}", hint=f"promptorder trace --list-policies tells what {name} takes"
         ) from error
     return Policy(name, options, module)
 

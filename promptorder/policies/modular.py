@@ -33,11 +33,6 @@ class Options(PolicyOptions):
             raise ValueError("block_tokens must be 1 or more")
 
 
-def size_unit_tokens(options: Options) -> int:
-    """It has no size."""
-    return 1
-
-
 class _Modular:
     def __init__(self, options: Options) -> None:
         self._seen = Seen(options.hash_block_tokens)

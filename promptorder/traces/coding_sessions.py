@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from promptorder.model.trace import TraceRequest
+from promptorder.prefix import common_start
 from promptorder.traces import Sample
 from promptorder.traces._envelope import count, name_of, number
 from promptorder.traces._reading import Reading
@@ -121,7 +122,7 @@ class _Session:
         if listed is None:
             raise ValueError
         # Most of it is what the request before began with, and lists compare in C.
-        shared = _shared(self._list, listed)
+        shared = common_start(self._list, listed)
         blocks = self._blocks
         ids = self._before[:shared]
         for each in listed[shared:]:
@@ -141,14 +142,3 @@ def _largest(value: dict[str, Any]) -> int:
         return max(map(int, value.get("hash_ids") or ()), default=-1)
     except (TypeError, ValueError, OverflowError):
         return -1
-
-
-def _shared(a: list[Any], b: list[Any]) -> int:
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

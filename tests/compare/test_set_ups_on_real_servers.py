@@ -160,7 +160,7 @@ def test_a_cache_that_is_switched_off(ollama_server: GetServer, questions: Path)
 
     server = ollama_server("0.30.0")
     found = set()
-    for _ in range(3):  # such a server does not count, and time may not tell on a busy machine
+    for _ in range(6):  # such a server does not count, and time may not tell on a busy machine
         with Proxy(server.host, without_shift) as proxy:
             gate = ("--layout", "static-first", "--fail-under", "static-first=0.9")
             run = compare(proxy.url, questions, "smollm2", "--pages", "1", *gate, code=5)
@@ -168,8 +168,7 @@ def test_a_cache_that_is_switched_off(ollama_server: GetServer, questions: Path)
         found |= set(caveats(run))
         if "nothing-reused" in found:
             break
-    # The verdict is the same each time; where the machine is too uneven for the controls, they say that instead.
-    assert found & {"nothing-reused", "controls-do-not-tell"}
+    assert "nothing-reused" in found
     assert "no-contrast" not in found
 
 
