@@ -24,7 +24,6 @@ from promptorder.forms._requests import Part
 from promptorder.model.diff import Suggestion
 
 Body = dict[str, Any]
-Bodies = tuple[Body, Body]
 Shared = Callable[[str, str], int]
 """Tokens that two texts share from their start."""
 SharedOfBodies = Callable[[Body, Body], int]

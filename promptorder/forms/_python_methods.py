@@ -23,7 +23,7 @@ from promptorder.forms._python_values import (
     fixed,
     pieces_of,
 )
-from promptorder.model.lint import STATIC, VARIABLE, Segment
+from promptorder.model.lint import VARIABLE, Segment
 
 CHANGES_LIST = frozenset(
     ("append", "extend", "insert", "write", "writelines", "add", "appendleft", "update", "setdefault")
@@ -222,8 +222,3 @@ def by_pattern(clock: Segment, pattern: str) -> Segment:
     if any(letters in pattern for letters in ("DD", "Do", "dddd", "D,")):
         return clock._replace(changes="day") if clock.changes == "request" else clock
     return fixed(clock) if "YYYY" in pattern else clock
-
-
-def is_static(value: Value) -> bool:
-    """Whether a value is text in which nothing is filled in."""
-    return isinstance(value, Text) and all(piece.origin == STATIC for piece in value.pieces)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -71,11 +70,3 @@ class ReadReport:
         """Note a sentence once."""
         if sentence not in self.remarks:
             self.remarks.append(sentence)
-
-
-def named_lines(lines: Sequence[SkippedLine]) -> str:
-    """``line 3``, or ``lines 3, 8 and 9``."""
-    numbers = [f"{each.line:,}" for each in lines]
-    if len(numbers) == 1:
-        return f"line {numbers[0]}"
-    return f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"

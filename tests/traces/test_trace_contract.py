@@ -7,7 +7,7 @@ import typing
 
 import pytest
 
-from promptorder.model.trace_input import Holds, SkippedLine, named_lines
+from promptorder.model.trace_input import Holds
 from promptorder.traces import REGISTRY, Sample
 
 
@@ -29,10 +29,3 @@ def test_what_a_format_defines(name: str) -> None:
 def test_a_format_knows_nothing_of_nothing(name: str) -> None:
     assert REGISTRY.load(name).recognise(Sample([b""], [])) == 0.0
     assert REGISTRY.load(name).recognise(Sample([b"{}"], [{}])) == 0.0
-
-
-def test_lines_are_named_as_in_a_sentence() -> None:
-    assert named_lines([SkippedLine(3, "")]) == "line 3"
-    assert (
-        named_lines([SkippedLine(3, ""), SkippedLine(8, ""), SkippedLine(1234, "")]) == "lines 3, 8 and 1,234"
-    )
