@@ -160,10 +160,11 @@ def test_a_cache_that_is_switched_off(ollama_server: GetServer, questions: Path)
 
     server = ollama_server("0.30.0")
     found = set()
-    for _ in range(6):  # such a server does not count, and time may not tell on a busy machine
+    for _ in range(3):  # such a server does not count, and time may not tell on a busy machine
         with Proxy(server.host, without_shift) as proxy:
             gate = ("--layout", "static-first", "--fail-under", "static-first=0.9")
-            run = compare(proxy.url, questions, "smollm2", "--pages", "1", *gate, code=5)
+            # Long enough for a quick machine: a control call that is read in less than 0.15 s tells nothing.
+            run = compare(proxy.url, questions, "smollm2", "--pages", "1-3", *gate, code=5)
         assert layout(run, "static-first")["verdict"] == "cannot-tell"
         found |= set(caveats(run))
         if "nothing-reused" in found:
