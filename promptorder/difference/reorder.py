@@ -111,7 +111,7 @@ def _move(texts: Texts, regions: Sequence[Region], tokens: int, of: str, behind:
     block = " and ".join(map(texts.called, regions)) + of
     if not behind:
         last = texts.last_b
-        behind = f"{texts.place(last, last)} ({short(texts.b[last][:80])})"
+        behind = f"{texts.place(last, last)} ({short(texts.b[last][:80]) or 'blank'})"
     return Suggestion("move", f"move {block} behind {behind}", block, behind, tokens)
 
 

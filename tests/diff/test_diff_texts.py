@@ -56,6 +56,19 @@ def test_what_is_suggested_was_tried(tmp_path: Path) -> None:
     assert pair(tmp_path, *moved).shared_tokens == found.suggestion.shared_tokens
 
 
+def test_a_blank_line_that_something_moves_behind_is_called_blank(tmp_path: Path) -> None:
+    rules = "\n".join(
+        f"{number}. Each lamp of the reading room is checked and written down." for number in range(12)
+    )
+    texts = [
+        f"You sort mail.\nNow: {clock}\n\n{rules}\n\n{asked}\n"
+        for clock, asked in (("09:12", "Who?"), ("14:40", "Which one?"))
+    ]
+    suggestion = pair(tmp_path, *texts).suggestion
+    assert suggestion is not None
+    assert suggestion.text.endswith("behind line 16 (blank)")
+
+
 def test_a_clock_within_a_long_line(tmp_path: Path) -> None:
     text = " ".join(RULES.splitlines())
     found = pair(tmp_path, f"It is 09:26:53 now. {text}", f"It is 10:02:11 now. {text}")
